@@ -1,0 +1,1 @@
+"""Command modules of `horizon-bench`, one file each."""

@@ -1,0 +1,32 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def shared_folder() -> pathlib.Path | None:
+    """Return the folder of checked tables beside the checkout, or None where there is none."""
+    folder = pathlib.Path(os.environ.get("HORIZON_BENCH_SHARED", ROOT.parent / "shared")) / "data"
+    return folder if folder.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> pathlib.Path:
+    """Return the folder of checked tables; skips the test where the tables are not at hand."""
+    folder = shared_folder()
+    if folder is None:
+        pytest.skip("the shared tables are not beside this checkout")
+    return folder
+
+
+def read_table(path: pathlib.Path) -> list[dict[str, str]]:
+    """Return the rows of a tab-separated table with `#` comment lines."""
+    lines = [line.rstrip("\n") for line in path.read_text(encoding="utf8").split("\n") if line and line[0] != "#"]
+    head = lines[0].split("\t")
+    return [dict(zip(head, line.split("\t"), strict=False)) for line in lines[1:]]
