@@ -1,0 +1,82 @@
+"""The shape of the repository: who may import whom, and that its files say the same things."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import pathlib
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ORDER = ("puzzles", "solvers", "curricula", "horizon_bench", "reports", "studies")
+TRAINING = {"torch", "transformers", "trl", "accelerate", "datasets", "safetensors", "peft", "tokenizers"}
+FORBIDDEN = {
+    "puzzles": TRAINING | {"gymnasium", "numba", "matplotlib", "scipy"},
+    "solvers": TRAINING | {"gymnasium", "matplotlib"},
+    "curricula": TRAINING | {"gymnasium", "matplotlib"},
+    "horizon_bench": {"matplotlib", "tyro", "rich"},
+    "reports": TRAINING | {"tyro", "rich"},
+    "studies": set(),
+}
+HOME_OF_TRAINING = ("horizon_bench/policies", "horizon_bench/training")
+
+
+def modules() -> list[pathlib.Path]:
+    return [path for package in ORDER for path in sorted((ROOT / package).rglob("*.py"))]
+
+
+def imported_packages(path: pathlib.Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_imports_only_what_stands_to_its_left(path: pathlib.Path) -> None:
+    package = path.relative_to(ROOT).parts[0]
+    imports = imported_packages(path)
+    to_the_right = set(ORDER[ORDER.index(package) + 1 :])
+    assert not imports & to_the_right
+    assert not imports & FORBIDDEN[package]
+    if package == "horizon_bench" and not path.relative_to(ROOT).as_posix().startswith(HOME_OF_TRAINING):
+        assert not imports & TRAINING
+
+
+def test_importing_the_packages_loads_no_training_library() -> None:
+    program = (
+        "import puzzles, solvers, curricula, horizon_bench, reports, sys;"
+        f"print(sorted({TRAINING!r} & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert result.stdout.strip() == "[]"
+
+
+def test_the_wheel_holds_the_six_packages() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))
+    assert tuple(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]) == ORDER
+
+
+def test_ci_runs_the_commands_of_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf8")
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf8").split("\n")
+    for command in ("python -m pip install tox && tox -e study-smoke", "python -m pip install tox && tox -e tests"):
+        assert command in readme
+        assert command in script
+
+
+def test_every_study_of_tox_is_a_study_of_the_matrix() -> None:
+    from studies.matrix import STUDIES
+
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.read(ROOT / "tox.ini", encoding="utf8")
+    header = next(name for name in parser.sections() if name.startswith("testenv:study-"))
+    names = header.removeprefix("testenv:study-").strip("{}").split(",")
+    assert set(names) == set(STUDIES)
