@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 StateT = TypeVar("StateT", bound=Hashable)
 MoveT = TypeVar("MoveT", bound=Hashable)
-
-
 
 
 class Puzzle(ABC, Generic[StateT, MoveT]):
@@ -102,11 +100,11 @@ class Puzzle(ABC, Generic[StateT, MoveT]):
 
     def encode(self, state: StateT) -> NDArray[np.int8]:
         """Return the state as a fixed-shape array of small integers, for the structured form."""
-        raise NotImplementedError(f"puzzle {self.name!r} offers no array form; use observation='text'")
+        raise ValueError(f"puzzle {self.name!r} offers no array form; use observation='text'")
 
     def array_high(self) -> int:
         """Return the largest entry `encode` can hold (the smallest is 0)."""
-        raise NotImplementedError(f"puzzle {self.name!r} offers no array form; use observation='text'")
+        raise ValueError(f"puzzle {self.name!r} offers no array form; use observation='text'")
 
     # ---------------------------------------------------------------- tokens for small models (optional)
 

@@ -7,8 +7,8 @@ a puzzle that is not listed gets the generic breadth-first one.
 
 from __future__ import annotations
 
-from typing import Generic, Protocol, TypeVar, runtime_checkable
 from collections.abc import Hashable
+from typing import Protocol, TypeVar, runtime_checkable
 
 StateT = TypeVar("StateT", bound=Hashable)
 MoveT = TypeVar("MoveT", bound=Hashable)

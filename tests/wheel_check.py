@@ -1,4 +1,4 @@
-"""Use the installed wheel as a stranger would: no checkout on the path, no torch, real puzzles through the real command.
+"""Use the installed wheel as a stranger would: no checkout on the path, no torch, the real command.
 
 Run by `tox -e wheel` with the checkout's folder as its one argument.
 """
