@@ -1,7 +1,7 @@
 """Compact thoughts for Sudoku: a policy scans boxes and names the digits each one misses.
 
-`b1 2 3 b4 7` claims that box 1 misses exactly 2 and 3, and box 4 exactly 7. A thought is checked against the board alone,
-never against a solution. The functions take plain digits and the cells of each box, so that they know no state class.
+`b1 2 3 b4 7` claims that box 1 misses exactly 2 and 3, and box 4 exactly 7. A thought is checked against the board
+alone, never against a solution. The functions take plain digits and the cells of each box, so they know no state class.
 """
 
 from __future__ import annotations
