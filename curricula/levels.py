@@ -1,0 +1,69 @@
+"""Levels: named ranges of goal distance."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Any
+
+from puzzles import PUZZLES, Puzzle
+
+
+@dataclass(frozen=True)
+class Level:
+    """A named range of goal distance of one puzzle at one size."""
+
+    name: str
+    puzzle: str
+    """Name in `PUZZLES`."""
+    size: int
+    """Rows of the (square) board."""
+    low: int
+    """Smallest goal distance, in atomic actions."""
+    high: int
+    """Largest goal distance, in atomic actions."""
+
+    def make_puzzle(self, **options: Any) -> Puzzle[Any, Any]:
+        """Return the level's puzzle; `options` go to its maker."""
+        return make_puzzle(self.puzzle, self.size, **options)
+
+
+_RANGES = {
+    ("sudoku", 9, "L"): ((11, 15), (16, 20), (21, 25), (26, 30), (31, 35), (36, 40), (41, 45)),
+    ("sudoku", 4, "T"): ((4, 5), (6, 7), (8, 9), (10, 10), (11, 12)),
+    ("sudoku", 6, "M"): ((5, 9), (10, 14), (15, 19), (20, 23), (24, 26)),
+    ("rush-hour", 6, "R"): ((4, 9), (10, 12), (13, 15), (16, 18), (19, 21), (22, 30), (31, 40)),
+}
+
+LEVELS: dict[str, Level] = {
+    f"{prefix}{number}": Level(f"{prefix}{number}", puzzle, size, low, high)
+    for (puzzle, size, prefix), ranges in _RANGES.items()
+    for number, (low, high) in enumerate(ranges, start=1)
+}
+"""Every level by name: Sudoku `L1`-`L7` (9x9), `T1`-`T5` (4x4), `M1`-`M5` (6x6); Rush Hour `R1`-`R7` (6x6)."""
+
+
+def find_level(name: str) -> Level:
+    """Return the level called `name`; an unknown name raises `ValueError` with the nearest ones."""
+    if name in LEVELS:
+        return LEVELS[name]
+    near = difflib.get_close_matches(name.upper(), LEVELS, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"unknown level {name!r}{hint} known: {', '.join(LEVELS)}")
+
+
+def make_puzzle(name: str, size: int, **options: Any) -> Puzzle[Any, Any]:
+    """Return the puzzle called `name` with boards of `size` rows; an unknown name raises `ValueError`."""
+    if name not in PUZZLES:
+        raise ValueError(f"unknown puzzle {name!r}; known: {', '.join(PUZZLES)}")
+    if name == "rush-hour":
+        return PUZZLES[name](rows=size, columns=size, **options)
+    return PUZZLES[name](size=size, **options)
+
+
+def level_of(puzzle: str, size: int, distance: int) -> str:
+    """Return the name of the level that holds a distance, or `-` where none does."""
+    for level in LEVELS.values():
+        if (level.puzzle, level.size) == (puzzle, size) and level.low <= distance <= level.high:
+            return level.name
+    return "-"
