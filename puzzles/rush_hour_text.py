@@ -52,7 +52,7 @@ def build_state(
         raise ValueError("board has no primary car (letter A or X)")
     if len(set(letters)) < len(letters):
         raise ValueError("one letter names two vehicles")
-    taken = {cell: "a wall" for cell in walls}
+    taken = dict.fromkeys(walls, "a wall")
     for vehicle in vehicles:
         _check_vehicle(vehicle, rows, columns)
         for cell in vehicle.cells():

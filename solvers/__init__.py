@@ -11,7 +11,7 @@ __all__ = ["ORACLES", "BreadthFirstOracle", "Oracle", "oracle"]
 
 
 def _sudoku(puzzle: Any, start: Any, **options: Any) -> Oracle[Any, Any]:
-    from solvers.sudoku_oracle import SudokuOracle
+    from solvers.sudoku import SudokuOracle
 
     return SudokuOracle(puzzle, start, **options)
 
