@@ -1,1 +1,17 @@
-"""."""
+"""Credit assignment: from what happened in an episode to one advantage for each decision."""
+
+from horizon_bench.credit.batch import CreditBatch
+from horizon_bench.credit.corrections import CORRECTIONS, Correction, correction_report, find_correction
+from horizon_bench.credit.registry import ESTIMATORS, Estimator, find_estimator, register_estimator
+
+__all__ = [
+    "CORRECTIONS",
+    "ESTIMATORS",
+    "Correction",
+    "CreditBatch",
+    "Estimator",
+    "correction_report",
+    "find_correction",
+    "find_estimator",
+    "register_estimator",
+]

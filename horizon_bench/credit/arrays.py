@@ -1,0 +1,162 @@
+"""Reductions over ragged episodes and over groups, shared by every estimator.
+
+Everything works on flat arrays with offsets and costs a few vector operations a time step, never a Python loop over
+decisions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from horizon_bench.credit.batch import BoolArray, FloatArray, IntArray
+
+RELATIVE_SPREAD = 64 * float(np.finfo(np.float64).eps)
+"""Numbers that differ by less than this share of their size count as equal (one sum, added in another order)."""
+
+
+def scan_backward(inputs: FloatArray, carry: FloatArray, offsets: IntArray) -> FloatArray:
+    """Return y with y_t = inputs_t + carry_t * y_(t+1) inside each episode, y after the last decision being 0.
+
+    Args:
+        inputs: shape [turns].
+        carry: shape [turns]; 0 cuts the sum behind a decision.
+        offsets: shape [episodes + 1].
+
+    Returns:
+        Shape [turns].
+    """
+    lengths = np.diff(offsets)
+    order = np.argsort(-lengths, kind="stable")
+    starts = offsets[:-1][order]
+    alive_at = np.searchsorted(-lengths[order], -np.arange(lengths.max(initial=0)), side="left")
+    running = np.zeros(len(lengths))
+    result = np.zeros(len(inputs))
+    for time in range(len(alive_at) - 1, -1, -1):
+        alive = alive_at[time]
+        rows = starts[:alive] + time
+        running[:alive] = inputs[rows] + carry[rows] * running[:alive]
+        result[rows] = running[:alive]
+    return result
+
+
+def return_to_go(
+    rewards: FloatArray, offsets: IntArray, gamma: float, cut_after: BoolArray | None = None
+) -> FloatArray:
+    """Return G_t = r_t + gamma * G_(t+1), the sum ending at the episode's end or behind a cut.
+
+    Args:
+        rewards: shape [turns].
+        offsets: shape [episodes + 1].
+        gamma: discount for one decision, 0 to 1.
+        cut_after: true at decisions behind which nothing counts, shape [turns].
+
+    Returns:
+        Shape [turns].
+    """
+    check_share("gamma", gamma)
+    carry = np.full(len(rewards), float(gamma))
+    if cut_after is not None:
+        carry[cut_after] = 0.0
+    return scan_backward(rewards, carry, offsets)
+
+
+def episode_sums(values: FloatArray, offsets: IntArray) -> FloatArray:
+    """Return the sum of a per-decision quantity over each episode, shape [episodes]."""
+    lengths = np.diff(offsets)
+    return sum_by(np.repeat(np.arange(len(lengths)), lengths), values, len(lengths))
+
+
+def sum_by(index: IntArray, values: FloatArray, bins: int) -> FloatArray:
+    """Return the sum of the values that carry each index 0 .. bins - 1, shape [bins]."""
+    return np.asarray(np.bincount(index, weights=values, minlength=bins), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class GroupStatistics:
+    """Statistics of each sample's group, spread back over the samples, each of shape [samples]."""
+
+    count: FloatArray
+    """Total weight of the group (number of samples without weights)."""
+    mean: FloatArray
+    deviation: FloatArray
+    """Standard deviation; exactly 0 where all samples of the group are equal, 0 for a group of one."""
+
+
+def group_statistics(
+    values: FloatArray, labels: IntArray, *, ddof: int = 0, weights: FloatArray | None = None
+) -> GroupStatistics:
+    """Return count, mean and standard deviation of each sample's group.
+
+    A group whose members are equal up to rounding has deviation exactly 0 and its own value as mean, so that equal
+    rewards never give a spurious advantage.
+
+    Args:
+        values: shape [samples].
+        labels: group of each sample, shape [samples].
+        ddof: 0 divides by n, 1 by n - 1.
+        weights: how often each sample counts, shape [samples]; once where left out.
+    """
+    _, index = np.unique(labels, return_inverse=True)
+    groups = int(index.max(initial=-1)) + 1
+    share = np.ones(len(values)) if weights is None else weights
+    count = sum_by(index, share, groups)
+    low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
+    np.minimum.at(low, index, values)
+    np.maximum.at(high, index, values)
+    span = high - low
+    scaled = divide(values - low[index], span[index])
+    centre = divide(sum_by(index, share * scaled, groups), count)
+    squares = sum_by(index, share * (scaled - centre[index]) ** 2, groups)
+    equal = span <= RELATIVE_SPREAD * np.maximum(np.abs(low), np.abs(high))
+    mean = np.where(equal, low, low + span * centre)
+    deviation = np.where(equal, 0.0, span * np.sqrt(divide(squares, np.maximum(count - ddof, 0.0))))
+    return GroupStatistics(count[index], mean[index], deviation[index])
+
+
+def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """Return the quotient, 0 where the denominator is 0."""
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
+
+
+def normalize(values: FloatArray, *, ddof: int = 0, epsilon: float = 0.0) -> FloatArray:
+    """Return (x - mean) / (standard deviation + epsilon) over the whole array; zeros where all values are equal."""
+    return normalize_groups(values, np.zeros(len(values), dtype=np.int64), ddof=ddof, epsilon=epsilon)
+
+
+def normalize_groups(values: FloatArray, labels: IntArray, *, ddof: int = 0, epsilon: float = 0.0) -> FloatArray:
+    """Return (x - mean) / (standard deviation + epsilon) within each group; zeros where all values of one are equal."""
+    statistics = group_statistics(values, labels, ddof=ddof)
+    centred = np.where(statistics.deviation == 0, 0.0, values - statistics.mean)
+    return divide(centred, np.where(statistics.deviation == 0, 0.0, statistics.deviation + epsilon))
+
+
+def whiten(values: FloatArray, mask: BoolArray, *, epsilon: float = 1e-8, ddof: int = 1) -> FloatArray:
+    """Return (x - mean) / sqrt(variance + epsilon) with the statistics of the masked-in entries, at every entry.
+
+    Args:
+        values: any shape.
+        mask: true where an entry counts towards mean and variance, same shape.
+        epsilon: added to the variance.
+        ddof: 1 divides the variance by n - 1.
+    """
+    chosen = values[mask]
+    if not len(chosen):
+        return np.zeros_like(values)
+    statistics = group_statistics(chosen, np.zeros(len(chosen), dtype=np.int64), ddof=ddof)
+    scale = np.sqrt(statistics.deviation[0] ** 2 + epsilon)
+    return (values - statistics.mean[0]) / scale if scale > 0 else np.zeros_like(values)
+
+
+def masked_mean(values: FloatArray, mask: NDArray[np.generic]) -> float:
+    """Return the mean of the masked-in entries; 0 where none is."""
+    chosen = values[mask.astype(np.bool_)]
+    return float(chosen.mean()) if len(chosen) else 0.0
+
+
+def check_share(name: str, value: float) -> None:
+    """Raise a `ValueError` unless the number lies between 0 and 1."""
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} is {value}, but must lie between 0 and 1")
