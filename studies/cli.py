@@ -1,6 +1,214 @@
-"""The `horizon-bench` command."""
+"""The `horizon-bench` command: finds the command, lets tyro read its arguments, turns failures into one line.
+
+A command is a frozen dataclass with `run() -> int` in a module of `studies.commands`. Modules are imported only when their
+command is called, so that `horizon-bench solve` starts without torch, matplotlib or the environments.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib
+import importlib.metadata
+import io
+import logging
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+PROGRAM = "horizon-bench"
+TRAINING_PACKAGES = frozenset({"accelerate", "datasets", "safetensors", "torch", "transformers", "trl"})
 
 
-def main() -> int:
-    """Run the command line."""
-    raise SystemExit("not built yet")
+class Runnable(Protocol):
+    """A command whose arguments have been read."""
+
+    def run(self) -> int:
+        """Do the work and return the exit status."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """Where a command lives and what it is for."""
+
+    module: str
+    name: str
+    """Name of the dataclass in `module`."""
+    summary: str
+    example: str
+    """Arguments of an example call, after the command's own words."""
+    resumable: bool = False
+
+
+COMMANDS: dict[str, Command] = {
+    "study list": Command("studies.commands.study", "StudyList", "Show the studies, their cells and their cost.", ""),
+    "study run": Command(
+        "studies.commands.study",
+        "StudyRun",
+        "Run a study or one cell; running it again resumes.",
+        "smoke --results results --workers 2 --seeds 1",
+        resumable=True,
+    ),
+    "eval": Command(
+        "studies.commands.eval",
+        "Evaluate",
+        "Measure a policy: avg@k, pass@k and H50 with intervals.",
+        "noisy-expert --puzzle sudoku --level L1 L2 L3",
+    ),
+    "report": Command("studies.commands.report", "Report", "Draw the report of a results folder.", "results"),
+    "solve sudoku": Command(
+        "studies.commands.solve", "SolveSudoku", "Solve and count Sudoku puzzles, one a line.", "puzzles.txt"
+    ),
+    "solve rush-hour": Command(
+        "studies.commands.solve", "SolveRushHour", "Find shortest Rush Hour plans, one board a line.", "boards.txt"
+    ),
+    "grade": Command("studies.commands.grade", "Grade", "Name the hardest technique a Sudoku needs.", "puzzles.txt"),
+    "generate sudoku": Command(
+        "studies.commands.generate", "GenerateSudoku", "Make new Sudoku puzzles of a level.", "--level L3 --count 10"
+    ),
+    "generate rush-hour": Command(
+        "studies.commands.generate", "GenerateRushHour", "Make new Rush Hour boards of a level.", "--level R2 --count 10"
+    ),
+    "bank build": Command("studies.commands.bank", "BankBuild", "Build banks of checked instances.", "--level L3"),
+    "bank verify": Command("studies.commands.bank", "BankVerify", "Prove every line of a bank again.", "--level L3"),
+    "bank import": Command("studies.commands.bank", "BankImport", "Turn your own puzzles into a bank.", "mine.txt"),
+    "bank list": Command("studies.commands.bank", "BankList", "Show the banks at hand.", ""),
+    "play": Command("studies.commands.play", "Play", "Play an instance yourself in the terminal.", "--level T1"),
+    "replay": Command("studies.commands.replay", "Replay", "Watch recorded episodes board by board.", "episodes.parquet"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit status.
+
+    Args:
+        arguments: words after the program's name; the process's own by default.
+
+    Returns:
+        0 done, 1 failed with one clear line, 2 wrong usage, 130 interrupted, 141 reader went away.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", level=logging.WARNING)
+    try:
+        status = dispatch(words)
+        sys.stdout.flush()
+        return status
+    except KeyboardInterrupt:
+        _complain(_interruption(words))
+        return 130
+    except BrokenPipeError:
+        # The interpreter flushes stdout once more at exit; without this it would print a second complaint.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except ModuleNotFoundError as error:
+        _complain(_missing_package(error))
+        return 1
+    except (ValueError, OSError) as error:
+        _complain(f"{PROGRAM}: {_one_line(error)}")
+        return 1
+
+
+def dispatch(words: list[str]) -> int:
+    """Find the command that `words` begin with, read its arguments, and run it."""
+    if not words or words[0] in ("-h", "--help"):
+        print(help_text(COMMANDS, PROGRAM))
+        return 0 if words else 2
+    if words[0] == "--version":
+        print(f"{PROGRAM} {importlib.metadata.version(PROGRAM)}")
+        return 0
+    for length in (2, 1):
+        name = " ".join(words[:length])
+        if len(words) >= length and name in COMMANDS:
+            return _run(name, words[length:])
+    return _unknown(words)
+
+
+def help_text(commands: Iterable[str], program: str) -> str:
+    """Return the help of a group of commands: what each is for, with one example each."""
+    chosen = {name: COMMANDS[name] for name in commands}
+    width = max(len(name) for name in chosen)
+    lines = [f"usage: {program} COMMAND [ARGUMENTS]", "", "Commands:"]
+    lines += [f"  {name:<{width}}  {command.summary}" for name, command in chosen.items()]
+    lines += ["", "Examples:"]
+    lines += [f"  {PROGRAM} {name} {command.example}".rstrip() for name, command in chosen.items()]
+    lines += ["", f"`{PROGRAM} COMMAND --help` explains the arguments of one command."]
+    return "\n".join(lines)
+
+
+def _run(name: str, words: list[str]) -> int:
+    import tyro
+
+    command = COMMANDS[name]
+    kind = getattr(importlib.import_module(command.module), command.name)
+    complaint = io.StringIO()
+    program = f"{PROGRAM} {name}"
+    description = f"{command.summary}\n\nExample: {program} {command.example}".rstrip()
+    try:
+        with contextlib.redirect_stderr(complaint):
+            call = cast(Runnable, tyro.cli(kind, args=words, prog=program, description=description))
+    except SystemExit as stop:
+        if stop.code in (None, 0):
+            return 0
+        _complain(f"{program}: {condense(complaint.getvalue())} (`{program} --help` explains)")
+        return 2
+    return call.run()
+
+
+def _unknown(words: list[str]) -> int:
+    group = [name for name in COMMANDS if name.split()[0] == words[0]]
+    if group and (len(words) == 1 or words[1] in ("-h", "--help")):
+        print(help_text(group, f"{PROGRAM} {words[0]}"))
+        return 0 if len(words) > 1 else 2
+    asked = f"{words[0]} {words[1]}" if group else words[0]
+    known = group or list(dict.fromkeys(name.split()[0] for name in COMMANDS))
+    near = difflib.get_close_matches(asked, known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ";"
+    _complain(f"{PROGRAM}: unknown command {asked!r}{hint} known: {', '.join(known)}")
+    return 2
+
+
+def condense(box: str) -> str:
+    """Return tyro's framed complaint as one line: what is wrong, and the nearest match where it names one."""
+    inside = [re.sub(r"^[│|]\s?|\s*[│|]$", "", line).strip() for line in box.splitlines() if line[:1] in "│|"]
+    parts = "\n".join(inside).split("─" * 8)
+    text = " ".join(parts[0].split())
+    text = text[:1].lower() + text[1:]
+    for part in parts[1:]:
+        match = re.search(r"Perhaps you meant:?\s+(--?[\w-]+)", " ".join(part.replace("─", "").split()))
+        if match:
+            return f"{text}; did you mean {match.group(1)}?"
+    choice = re.search(r"invalid choice '([^']*)'.*?\((.*)\)", text)
+    if choice:
+        near = difflib.get_close_matches(choice.group(1), re.findall(r"'([^']*)'", choice.group(2)), n=1)
+        text += f" Did you mean {near[0]!r}?" if near else ""
+    return text or " ".join(box.split())
+
+
+def _interruption(words: list[str]) -> str:
+    name = " ".join(words[:2])
+    if name in COMMANDS and COMMANDS[name].resumable:
+        return f"stopped; nothing finished is lost. To go on: {PROGRAM} {shlex.join(words)}"
+    return "stopped"
+
+
+def _missing_package(error: ModuleNotFoundError) -> str:
+    package = (error.name or "").split(".")[0]
+    if package in TRAINING_PACKAGES:
+        return f'{PROGRAM}: this command needs {package}; install it with: python -m pip install "horizon-bench[train]"'
+    return f"{PROGRAM}: {error}"
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _complain(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,284 @@
+"""A cell of the study matrix and its readable name: folder, tox environment and join key in one.
+
+`study-sudoku-macro-t3-subgoal-checked-slip5` reads: Sudoku, macro interface, trained on level T3, subgoal credit, a checked
+thought in each reply whose tokens slip with probability 5 %. The first four words after `study` are always there; further
+words name what differs from the defaults. A cell's name says what it does and nothing about how long or on what machine.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+PREFIX = "study"
+
+
+@dataclass(frozen=True)
+class Family:
+    """A board and its levels, short ways first."""
+
+    puzzle: str
+    size: int
+    """Side of the board."""
+    levels: tuple[str, ...]
+
+
+FAMILIES: dict[str, Family] = {
+    "t": Family("sudoku", 4, ("T1", "T2", "T3", "T4", "T5")),
+    "m": Family("sudoku", 6, ("M1", "M2", "M3", "M4", "M5")),
+    "l": Family("sudoku", 9, ("L1", "L2", "L3", "L4", "L5", "L6", "L7")),
+    "r": Family("rush-hour", 6, ("R1", "R2", "R3", "R4", "R5")),
+}
+PUZZLE_WORDS = {"sudoku": "sudoku", "rush": "rush-hour"}
+
+Schedule = tuple[tuple[str, ...], ...]
+"""Levels trained on, phase after phase; () trains on nothing."""
+
+
+@dataclass(frozen=True)
+class Learner:
+    """How a cell's policy comes about: trained with an estimator on a reward, or not trained at all."""
+
+    policy: str = "tiny"
+    """`tiny` is trained; `expert`, `noisy-expert` and `random` are not."""
+    estimator: str = "reinforce"
+    reward: str = "outcome"
+
+
+LEARNERS: dict[str, Learner] = {
+    "outcome": Learner(),
+    "subgoal": Learner(estimator="subgoal-next", reward="subgoal"),
+    "ownsubgoal": Learner(estimator="subgoal-own", reward="subgoal"),
+    "sft": Learner(estimator="none"),
+    "expert": Learner(policy="expert", estimator="none"),
+    "noisy": Learner(policy="noisy-expert", estimator="none"),
+    "random": Learner(policy="random", estimator="none"),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of the study matrix, everything resolved but preset and seed."""
+
+    puzzle: str = "sudoku"
+    family: str = "t"
+    """Key of the board's family of levels, see `FAMILIES`; a puzzle of your own has its own name here."""
+    interface: str = "atomic"
+    train: Schedule = ()
+    """Levels trained on, phase after phase."""
+    learner: str = "outcome"
+    """Key of `LEARNERS`: credit of a trained policy, or a policy that is not trained."""
+    on_error: str = "semi"
+    """What follows an error: `strict`, `end`, `semi`, `dead`, `stay`."""
+    thought: str = "none"
+    """`none`, `free` or `checked`."""
+    slip: float = 0.0
+    """Probability that a thought token turns into a random one."""
+    mistake: float = 0.0
+    """Probability that a noisy expert's decision is wrong."""
+    failure: float = 0.0
+    """Probability that the environment does not carry an action out."""
+    run_as: str = ""
+    """Interface of the evaluation where it is not the interface of the training."""
+    normalisation: str = "batch"
+    """Over what returns are normalised: `batch`, `group` or `none`."""
+    geometric_mask: bool = True
+    """Drop replies whose geometric mean ratio leaves its band."""
+    truncation: bool = True
+    """Cap the sequence importance weight."""
+    optimiser_steps: int = 1
+    """Optimiser steps per rollout batch."""
+    module: str = field(default="", compare=True)
+    """Module to import first, where the puzzle is registered by a package of yours."""
+
+    def __post_init__(self) -> None:
+        """Refuse a cell that names something unknown."""
+        require("learner", self.learner, LEARNERS)
+        for chosen in (self.slip, self.mistake, self.failure):
+            if not 0.0 <= chosen <= 1.0:
+                raise ValueError(f"a probability must lie in 0..1, not {chosen}")
+        if not self.module:
+            family = FAMILIES[require("family of levels", self.family, FAMILIES)]
+            if family.puzzle != self.puzzle:
+                raise ValueError(f"levels {self.family}… belong to {family.puzzle}, not to {self.puzzle}")
+            for level in self.train_levels:
+                require("level", level, family.levels)
+        if self.trained != bool(self.train):
+            need = "needs training levels" if self.trained else "trains on nothing, so it has no training levels"
+            raise ValueError(f"learner {self.learner!r} {need}; got {self.train!r}")
+
+    @property
+    def trained(self) -> bool:
+        """Whether reinforcement learning takes place in this cell."""
+        return LEARNERS[self.learner].estimator != "none"
+
+    @property
+    def train_levels(self) -> tuple[str, ...]:
+        """All levels trained on, in order of first use."""
+        return tuple(dict.fromkeys(level for phase in self.train for level in phase))
+
+    @property
+    def evaluation_interface(self) -> str:
+        """The interface that evaluations use."""
+        return self.run_as or self.interface
+
+    @property
+    def name(self) -> str:
+        """The cell's name; `parse_name` reads it back."""
+        words = [PREFIX, _puzzle_word(self.puzzle), _interface_word(self.interface), _train_word(self), self.learner]
+        default = Cell(puzzle=self.puzzle, family=self.family, train=self.train, learner=self.learner, module=self.module)
+        for option in OPTIONS:
+            value = getattr(self, option.field)
+            if value != getattr(default, option.field):
+                words.append(option.write(value))
+        return "-".join(words)
+
+
+@dataclass(frozen=True)
+class Option:
+    """A factor that a name mentions only where it differs from the default."""
+
+    field: str
+    words: str
+    """How its words look, for people."""
+    write: Callable[[object], str]
+    read: Callable[[str], object | None]
+    """Return the value a word stands for, or None where the word is none of this factor's."""
+
+
+def _choice(name: str, table: Mapping[str, object]) -> Option:
+    back = {value: word for word, value in table.items()}
+    return Option(name, ", ".join(table), lambda value: back[value], lambda word: table.get(word))
+
+
+def _percent(name: str, prefix: str) -> Option:
+    pattern = re.compile(rf"{prefix}(\d+)(?:p(\d+))?")
+
+    def write(value: object) -> str:
+        return prefix + f"{float(str(value)) * 100:.6f}".rstrip("0").rstrip(".").replace(".", "p")
+
+    def read(word: str) -> float | None:
+        match = pattern.fullmatch(word)
+        return round(float(f"{match[1]}.{match[2] or 0}") / 100, 8) if match else None
+
+    return Option(name, f"{prefix}5 (5 %), {prefix}0p5 (0.5 %)", write, read)
+
+
+def _steps() -> Option:
+    def read(word: str) -> int | None:
+        match = re.fullmatch(r"steps([1-9]\d*)", word)
+        return int(match[1]) if match else None
+
+    return Option("optimiser_steps", "steps4", lambda value: f"steps{value}", read)
+
+
+def _interface_option() -> Option:
+    def read(word: str) -> str | None:
+        return _interface(word.removeprefix("as")) if word.startswith("as") else None
+
+    return Option("run_as", "asstepwise", lambda value: "as" + _interface_word(str(value)), read)
+
+
+OPTIONS: tuple[Option, ...] = (
+    _interface_option(),
+    _choice("on_error", {word: word for word in ("strict", "end", "semi", "dead", "stay")}),
+    _choice("thought", {"free": "free", "checked": "checked"}),
+    _percent("slip", "slip"),
+    _percent("mistake", "err"),
+    _percent("failure", "fail"),
+    _choice("normalisation", {"groupnorm": "group", "nonorm": "none"}),
+    _choice("geometric_mask", {"nomask": False}),
+    _choice("truncation", {"notruncation": False}),
+    _steps(),
+)
+INTERFACE_WORDS = {"atomic": "atomic", "macro": "macro", "stepwise": "macro-stepwise", "split": "split"}
+INTERFACE_FORMS = (*INTERFACE_WORDS, "capped3", "fixed2")
+
+
+def parse_name(name: str) -> Cell:
+    """Return the cell that `name` stands for.
+
+    Raises:
+        ValueError: if a word is not known there, naming the nearest one; or if the words do not fit together.
+    """
+    words = name.split("-")
+    if words[0] != PREFIX or len(words) < 5:
+        raise ValueError(
+            f"{name!r} is no cell; a name has the form {PREFIX}-PUZZLE-INTERFACE-LEVELS-LEARNER[-OPTION…], "
+            "for example study-sudoku-macro-t3-subgoal"
+        )
+    puzzle = PUZZLE_WORDS[require("puzzle", words[1], PUZZLE_WORDS)]
+    interface = _interface(words[2])
+    if interface is None:
+        require("interface", words[2], INTERFACE_FORMS)
+    family, train = _parse_train(words[3], puzzle)
+    learner = require("learner", words[4], LEARNERS)
+    cell = Cell(puzzle=puzzle, family=family, interface=interface or "", train=train, learner=learner)
+    for word in words[5:]:
+        cell = replace(cell, **_read_option(word))  # type: ignore[arg-type]
+    if cell.name != name:
+        raise ValueError(f"{name!r} is not how this cell is written; its one name is {cell.name}")
+    return cell
+
+
+def require(kind: str, word: str, known: Mapping[str, object] | tuple[str, ...]) -> str:
+    """Return `word` if it is known; else raise `ValueError` that names the nearest known one."""
+    if word in known:
+        return word
+    near = difflib.get_close_matches(word, list(known), n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ";"
+    raise ValueError(f"unknown {kind} {word!r}{hint} known: {', '.join(known)}")
+
+
+def factor_words() -> dict[str, str]:
+    """Return the words that names are made of, by factor, for help and documentation."""
+    levels = ", ".join(f"{key}1–{key}{len(family.levels)} ({family.puzzle})" for key, family in FAMILIES.items())
+    words = {
+        "puzzle": ", ".join(PUZZLE_WORDS),
+        "interface": ", ".join(INTERFACE_FORMS),
+        "levels": f"{levels}; l34 = L3 and L4, r1to2 = R1 then R2, l = none (policies that are not trained)",
+        "learner": ", ".join(LEARNERS),
+    }
+    return words | {option.field: option.words for option in OPTIONS}
+
+
+def _read_option(word: str) -> dict[str, object]:
+    for option in OPTIONS:
+        value = option.read(word)
+        if value is not None:
+            return {option.field: value}
+    known = [form.split(" ")[0] for option in OPTIONS for form in option.words.split(", ")]
+    require("option", word, tuple(known))
+    raise ValueError(f"option {word!r} lacks its number")
+
+
+def _puzzle_word(puzzle: str) -> str:
+    back = {value: word for word, value in PUZZLE_WORDS.items()}
+    return back.get(puzzle, re.sub(r"[^a-z0-9]", "", puzzle.lower()))
+
+
+def _interface_word(interface: str) -> str:
+    back = {value: word for word, value in INTERFACE_WORDS.items()}
+    return back.get(interface) or interface.removeprefix("macro-").replace("-", "")
+
+
+def _interface(word: str) -> str | None:
+    match = re.fullmatch(r"(capped|fixed)([1-9]\d*)", word)
+    return f"macro-{match[1]}-{match[2]}" if match else INTERFACE_WORDS.get(word)
+
+
+def _train_word(cell: Cell) -> str:
+    if cell.module:
+        return "to".join("".join(re.sub(r"[^a-z0-9]", "", level.lower()) for level in phase) for phase in cell.train) or "all"
+    return cell.family + "to".join("".join(level[1:] for level in phase) for phase in cell.train)
+
+
+def _parse_train(word: str, puzzle: str) -> tuple[str, Schedule]:
+    if not re.fullmatch(r"[a-z](\d+(to\d+)*)?", word):
+        raise ValueError(f"levels {word!r} do not have a form like l34 (L3 and L4), r1to2 (R1 then R2) or l (no training)")
+    family, phases = word[0], word[1:].split("to") if len(word) > 1 else []
+    known = {key: value for key, value in FAMILIES.items() if value.puzzle == puzzle}
+    require(f"family of levels of {puzzle}", family, known)
+    return family, tuple(tuple(family.upper() + digit for digit in phase) for phase in phases)

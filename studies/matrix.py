@@ -1,0 +1,67 @@
+"""The study matrix: every study by name, and the way from a name on the command line to its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from studies.factors import FAMILIES, LEARNERS, OPTIONS, PREFIX, Cell, Family, Learner, parse_name, require
+from studies.questions import SCALES, Scale, execution, horizon, restore, smoke
+
+__all__ = [
+    "FAMILIES",
+    "LEARNERS",
+    "OPTIONS",
+    "SCALES",
+    "SINGLE",
+    "STUDIES",
+    "Cell",
+    "Family",
+    "Learner",
+    "Scale",
+    "Study",
+    "parse_name",
+    "select",
+]
+
+SINGLE = "single"
+"""Study name, and so folder, of a cell that is run by its own name."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A question and the cells that answer it."""
+
+    name: str
+    question: str
+    cells: Callable[[Scale], tuple[Cell, ...]]
+
+
+def _study(name: str, module: object, cells: Callable[[Scale], tuple[Cell, ...]]) -> Study:
+    return Study(name, " ".join((getattr(module, "__doc__", "") or "").split()), cells)
+
+
+STUDIES: dict[str, Study] = {
+    "smoke": _study("smoke", smoke, smoke.cells),
+    "horizon": _study("horizon", horizon, horizon.cells),
+    "restore": _study("restore", restore, restore.cells),
+    "execution": _study("execution", execution, execution.cells),
+}
+
+
+def select(name: str, scale: Scale) -> tuple[str, tuple[Cell, ...]]:
+    """Return the study's name and cells that a word on the command line stands for.
+
+    Args:
+        name: a study (`horizon`), its tox environment (`study-horizon`), or a cell (`study-sudoku-macro-t3-outcome`).
+        scale: board and levels of a study; a cell's name states its own.
+
+    Raises:
+        ValueError: if nothing has that name, with the nearest one.
+    """
+    short = name.removeprefix(f"{PREFIX}-")
+    if short in STUDIES:
+        return short, STUDIES[short].cells(scale)
+    if name.startswith(f"{PREFIX}-") and name.count("-") > 1:
+        return SINGLE, (parse_name(name),)
+    return require("study", short, STUDIES), ()
