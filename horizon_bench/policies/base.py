@@ -1,7 +1,7 @@
 """What a policy is: observations in, replies out, many environments at a time. Torch-free.
 
-A policy that reads text needs nothing but the observation. Expert policies also look at the true state and at the oracle,
-through the `Seat` of each environment; nothing else gives them away.
+A policy that reads text needs nothing but the observation. Expert policies also look at the true state and at the
+oracle, through the `Seat` of each environment; nothing else gives them away.
 """
 
 from __future__ import annotations

@@ -41,10 +41,9 @@ class ExpertPolicy:
 class NoisyExpertPolicy:
     """An expert that errs with a fixed probability at each decision, whatever the decision holds.
 
-    The error replaces the first action of the reply by a random *other* legal move: legal by the rules, but none that an
-    expert may take (in Sudoku a wrong digit where one is legal; in Rush Hour a detour). Where no such move exists there is
-    no error to make, and the expert's move stands. The rest of a macro is dropped after an error. With independent errors
-    that cannot be repaired, success over d decisions is (1 - error_rate) ** d.
+    The error takes the place of the whole reply: a random legal move that brings the goal no nearer (in Sudoku a wrong
+    digit that breaks no rule; in Rush Hour a detour), or where there is none a random move that the rules refuse. With
+    errors that end the episode (`on_error="strict"`), success over d decisions is (1 - error_rate) ** d.
     """
 
     error_rate: float = 0.05
@@ -97,7 +96,7 @@ class RandomPolicy:
 
 
 def expert_moves(seat: Seat, actions: int, generator: np.random.Generator) -> tuple[Any, ...]:
-    """Return up to `actions` expert moves in a row; a legal move where the goal is out of reach; () where there is none.
+    """Return up to `actions` expert moves in a row, or one legal move where the goal is out of reach.
 
     Args:
         seat: puzzle, state and oracle of one lane.
@@ -119,17 +118,15 @@ def expert_moves(seat: Seat, actions: int, generator: np.random.Generator) -> tu
 
 
 def mistakes(seat: Seat) -> tuple[Any, ...]:
-    """Return the legal moves that leave the goal further away or out of reach."""
+    """Return the legal moves that bring the goal no nearer; where there are none, the moves that the rules refuse."""
     puzzle, oracle, state = seat.puzzle, seat.oracle, seat.state
-    here = oracle.distance_to_go(state)
-    if here is None:
-        return ()
+    here, legal = oracle.distance_to_go(state), puzzle.moves(state)
     wrong = []
-    for move in puzzle.moves(state):
+    for move in legal if here is not None else ():
         there = oracle.distance_to_go(puzzle.apply(state, move))
         if there is None or there >= here:
             wrong.append(move)
-    return tuple(wrong)
+    return tuple(wrong) or tuple(move for move in puzzle.all_moves() if move not in set(legal))
 
 
 def write_reply(puzzle: Any, moves: Sequence[Any]) -> Reply:

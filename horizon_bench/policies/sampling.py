@@ -1,0 +1,190 @@
+"""Sampling from a small model, and the log-probabilities of what was sampled under any weights.
+
+One call serves a whole round of decisions: the prompts are read once (equal ones only once), keys and values are kept,
+rows that have ended are dropped. A row's tokens come from its own uniform numbers by inversion, so that they do not
+depend on the other rows of the call, up to the last bits of float arithmetic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from horizon_bench.policies.tiny_model import TinyForCausalLM
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How replies are drawn."""
+
+    temperature: float = 0.8
+    """Divides the logits; above 0."""
+    max_new_tokens: int = 24
+    """Cap of a reply, end token included."""
+    thought_slip: float = 0.0
+    """Probability that a token of the thought is replaced by a random one: the risk of a turn."""
+    thoughts: bool = False
+    """Replies begin with a thought, so that tokens up to `</think>` can slip."""
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        if not self.temperature > 0.0:
+            raise ValueError(f"temperature must be above 0, not {self.temperature}; 0.01 is nearly greedy")
+        if self.max_new_tokens < 1:
+            raise ValueError(f"max_new_tokens must be at least 1, not {self.max_new_tokens}")
+        if not 0.0 <= self.thought_slip < 1.0:
+            raise ValueError(f"thought_slip is a probability from 0 to below 1, not {self.thought_slip}")
+
+    @property
+    def slip(self) -> float:
+        """Probability of a slip at a thought token; 0 without thoughts."""
+        return self.thought_slip if self.thoughts else 0.0
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Replies as sampled; entries after a row's length are padding and 0."""
+
+    ids: Tensor
+    """Token ids, shape [rows, tokens]."""
+    logprobs: Tensor
+    """Log-probability of each token under the distribution it was drawn from, shape [rows, tokens]."""
+    lengths: Tensor
+    """Tokens of each reply, end token included, shape [rows]."""
+    entropy: Tensor
+    """Mean entropy over each reply's tokens, in nats, shape [rows]."""
+    capped: Tensor
+    """Whether the cap came before the end token, shape [rows]."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Ids of the tokens that sampling must know."""
+
+    pad: int
+    end: int
+    thought_end: int
+
+
+class _Rows:
+    """The rows that still write: which they are, their keys and values, and whether they are still in the thought."""
+
+    def __init__(self, cache: list[Tensor], count: int, tokens: int) -> None:
+        self.index = torch.arange(count)
+        self.cache = cache
+        self.thinking = torch.ones(count, 1)
+        self.ids = torch.zeros(count, tokens, dtype=torch.long)
+        self.logprobs = torch.zeros(count, tokens)
+        self.entropy = torch.zeros(count)
+        self.lengths = torch.zeros(count, dtype=torch.long)
+        self.ended = torch.zeros(count, dtype=torch.bool)
+
+    def keep(self, rows: Tensor) -> None:
+        """Drop all rows but the given ones."""
+        self.index, self.thinking = self.index[rows], self.thinking[rows]
+        self.cache = [layer.index_select(1, rows) for layer in self.cache]
+
+
+@torch.inference_mode()
+def sample(model: TinyForCausalLM, prompts: Tensor, uniforms: Tensor, sampling: Sampling, marks: Marks) -> Samples:
+    """Return one sampled reply for each prompt.
+
+    Args:
+        model: the small model.
+        prompts: token ids, shape [rows, prompt tokens].
+        uniforms: numbers in [0, 1) that decide each token, shape [rows, at least max_new_tokens].
+        sampling: temperature, cap and slip.
+        marks: ids of padding, end and end of thought.
+    """
+    length, cap = prompts.shape[1], min(sampling.max_new_tokens, model.config.max_reply_tokens)
+    hidden, cache = _prefill(model, prompts, cap)
+    tokens, positions = model.model.tables()
+    rows = _Rows(cache, len(prompts), cap)
+    rows.ids.fill_(marks.pad)
+    for time in range(cap):
+        log_p = F.log_softmax(model.lm_head(hidden) / sampling.temperature, -1)
+        chosen = _draw(rows, log_p, uniforms[rows.index, time], time, sampling.slip)
+        ended = chosen == marks.end
+        rows.ended[rows.index] = ended
+        live = (~ended).nonzero()[:, 0]
+        if time + 1 == cap or len(live) == 0:
+            break
+        if len(live) < len(chosen):
+            chosen = chosen[live]
+            rows.keep(live)
+        rows.thinking = rows.thinking * (chosen != marks.thought_end)[:, None]
+        states = (tokens[chosen] + positions[length + time])[:, None]
+        for block, layer in zip(model.model.blocks, rows.cache, strict=True):
+            states = block.step(states, layer, length + time)
+        hidden = model.model.norm(states[:, 0])
+    return Samples(rows.ids, rows.logprobs, rows.lengths, rows.entropy / rows.lengths, ~rows.ended)
+
+
+def _draw(rows: _Rows, log_p: Tensor, uniforms: Tensor, time: int, slip: float) -> Tensor:
+    """Return the next token of each live row and record it with its log-probability and entropy."""
+    log_q = _slipped(log_p, rows.thinking, slip)
+    weights = log_q.exp()
+    chosen = (weights.cumsum(-1) < uniforms[:, None]).sum(-1).clamp(max=weights.shape[-1] - 1)
+    rows.ids[rows.index, time] = chosen
+    rows.logprobs[rows.index, time] = log_q.gather(1, chosen[:, None])[:, 0]
+    rows.entropy[rows.index] -= (weights * log_q).sum(-1)
+    rows.lengths[rows.index] += 1
+    return chosen
+
+
+def _slipped(log_p: Tensor, thinking: Tensor, slip: float) -> Tensor:
+    """Return log-probabilities of the mixture: with probability `slip` a thought token is any token at random."""
+    if not slip:
+        return log_p
+    share = slip * thinking
+    return torch.log(log_p.exp() * (1.0 - share) + share / log_p.shape[-1])
+
+
+def _prefill(model: TinyForCausalLM, prompts: Tensor, cap: int) -> tuple[Tensor, list[Tensor]]:
+    """Return the last prompt token's state and each layer's keys and values with room for `cap` tokens.
+
+    Equal prompts (the attempts of a group start alike) are read once.
+    """
+    unique, inverse = torch.unique(prompts, dim=0, return_inverse=True)
+    trunk, length = model.model, prompts.shape[1]
+    mask = trunk.prefix_mask(length)[None, None]
+    hidden = trunk.embed(unique, torch.arange(length))
+    cache = []
+    for number, block in enumerate(trunk.blocks):
+        first = length - 1 if number == len(trunk.blocks) - 1 else 0
+        hidden, keys_values = block(hidden, mask[:, :, first:], first)
+        layer = keys_values.new_empty(2, len(prompts), *keys_values.shape[2:3], length + cap, keys_values.shape[-1])
+        layer[:, :, :, :length] = keys_values[:, inverse]
+        cache.append(layer)
+    return trunk.norm(hidden[:, -1])[inverse], cache
+
+
+def reply_logprobs(
+    model: TinyForCausalLM, prompts: Tensor, replies: Tensor, mask: Tensor, sampling: Sampling, marks: Marks
+) -> Tensor:
+    """Return the log-probability of every reply token under the sampling distribution of these weights.
+
+    Args:
+        model: the small model; gradients flow.
+        prompts: token ids, shape [rows, prompt tokens].
+        replies: token ids, filled up at the end with any token, shape [rows, tokens].
+        mask: true at the tokens of the reply, shape [rows, tokens].
+        sampling: temperature and slip of the distribution the replies were drawn from.
+        marks: ids of padding, end and end of thought.
+
+    Returns:
+        Shape [rows, tokens]; 0 where `mask` is false.
+    """
+    ids = torch.cat([prompts, replies[:, :-1]], 1)
+    hidden = model.model(ids, first_query=prompts.shape[1] - 1).last_hidden_state
+    logits = model.lm_head(hidden) / sampling.temperature
+    logprobs = logits.gather(2, replies[:, :, None])[:, :, 0] - logits.logsumexp(-1)
+    if sampling.slip:
+        closed = (replies == marks.thought_end).long()
+        thinking = ((closed.cumsum(1) - closed) == 0).to(logprobs.dtype)
+        share = sampling.slip * thinking
+        logprobs = torch.log(logprobs.exp() * (1.0 - share) + share / logits.shape[-1])
+    return logprobs.masked_fill(~mask, 0.0)

@@ -1,0 +1,171 @@
+"""The policy `tiny`: a small model with its tokenizer, reading compact observations and writing compact replies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
+
+from horizon_bench.policies.base import Policy, Reply, Seat
+from horizon_bench.policies.geometry import geometry
+from horizon_bench.policies.sampling import Marks, Samples, Sampling, sample
+from horizon_bench.policies.tiny_model import TinyConfig, TinyForCausalLM
+from horizon_bench.policies.vocabulary import END, PAD, THINK_END, build_tokenizer
+from puzzles.base import Puzzle
+
+
+class TinyPolicy:
+    """A small model that plays: one sampler call for each round of decisions."""
+
+    def __init__(
+        self, model: TinyForCausalLM, tokenizer: PreTrainedTokenizerFast, sampling: Sampling | None = None
+    ) -> None:
+        """Join a model and its tokenizer.
+
+        Args:
+            model: the small model.
+            tokenizer: its tokenizer.
+            sampling: how replies are drawn; temperature 0.8 up to the model's longest reply by default.
+        """
+        torch.set_num_threads(1)
+        self.model = model
+        self.tokenizer = tokenizer
+        self.sampling = sampling or Sampling(max_new_tokens=model.config.max_reply_tokens)
+        self.ids: dict[str, int] = dict(tokenizer.get_vocab())
+        self.words = [word for word, _ in sorted(self.ids.items(), key=lambda item: item[1])]
+        self.marks = Marks(self.ids[PAD], self.ids[END], self.ids[THINK_END])
+        self.prompt_length = model.config.prefix_length + 1
+
+    @classmethod
+    def create(
+        cls,
+        puzzle: Puzzle[Any, Any],
+        board_tokens: int,
+        *,
+        hidden_size: int = 48,
+        layers: int = 3,
+        heads: int = 4,
+        max_reply_tokens: int = 24,
+        value_head: bool = False,
+        seed: int = 0,
+    ) -> TinyPolicy:
+        """Return an untrained policy for a puzzle.
+
+        Args:
+            puzzle: rules with a compact form.
+            board_tokens: number of tokens of `puzzle.compact`.
+            hidden_size: width of the model.
+            layers: number of blocks.
+            heads: heads of each block.
+            max_reply_tokens: longest reply, end token included.
+            value_head: whether the model carries a value critic.
+            seed: of the weights.
+        """
+        tokenizer = build_tokenizer(puzzle)
+        places = geometry(puzzle, board_tokens)
+        ids = tokenizer.get_vocab()
+        config = TinyConfig(
+            vocab_size=len(ids),
+            hidden_size=hidden_size,
+            num_hidden_layers=layers,
+            num_attention_heads=heads,
+            prefix_length=board_tokens + 1,
+            max_reply_tokens=max_reply_tokens,
+            feature_count=len(places.features),
+            position_features=[list(features) for features in places.positions],
+            token_features={str(ids[token]): list(features) for token, features in places.tokens.items()},
+            value_head=value_head,
+            pad_token_id=ids[PAD],
+            eos_token_id=ids[END],
+        )
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            model = TinyForCausalLM(config)
+        return cls(model.eval(), tokenizer)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> TinyPolicy:
+        """Return the policy saved in a folder.
+
+        Raises:
+            ValueError: if the folder holds no such model.
+        """
+        if not (Path(folder) / "config.json").is_file():
+            raise ValueError(f"no saved model in {str(folder)!r}: config.json is missing; save one by TinyPolicy.save")
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+        if not isinstance(model, TinyForCausalLM):
+            raise ValueError(f"the model in {str(folder)!r} is a {type(model).__name__}, not the small model")
+        return cls(model.eval(), AutoTokenizer.from_pretrained(folder))
+
+    def save(self, folder: str | Path) -> None:
+        """Write model (safetensors) and tokenizer, as the Auto classes load them."""
+        self.model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+    def with_sampling(self, **changes: Any) -> TinyPolicy:
+        """Return a policy that shares this model and samples with changed fields of `Sampling`."""
+        return TinyPolicy(self.model, self.tokenizer, replace(self.sampling, **changes))
+
+    def at_temperature(self, temperature: float) -> Policy:
+        """Return a policy that shares this model and samples at this temperature."""
+        return self.with_sampling(temperature=temperature)
+
+    def encode(self, observations: Sequence[str]) -> NDArray[np.int64]:
+        """Return the token ids of compact observations, shape [rows, prompt tokens].
+
+        Raises:
+            ValueError: if an observation has another number of tokens than the model was made for, or an unknown one.
+        """
+        rows = []
+        for observation in observations:
+            words = observation.split()
+            if len(words) != self.prompt_length:
+                raise ValueError(
+                    f"the small model reads {self.prompt_length} tokens (board, feedback, mode), this observation has "
+                    f"{len(words)}; make the environment with observation='compact' and the model's own puzzle"
+                )
+            try:
+                rows.append([self.ids[word] for word in words])
+            except KeyError as unknown:
+                raise ValueError(f"token {unknown} of the observation is not in the model's vocabulary") from None
+        return np.array(rows, dtype=np.int64)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the reply text of token ids: the tokenizer's decoding without one final end token."""
+        if len(ids) and ids[-1] == self.marks.end:
+            ids = ids[:-1]
+        words = self.words
+        return " ".join([words[index] for index in ids])
+
+    def reply(
+        self, observations: Sequence[str], seats: Sequence[Seat], generators: Sequence[np.random.Generator]
+    ) -> list[Reply]:
+        """Return one sampled reply for each lane."""
+        prompts = self.encode(observations)
+        cap = min(self.sampling.max_new_tokens, self.model.config.max_reply_tokens)
+        uniforms = np.stack([generator.random(cap, dtype=np.float32) for generator in generators])
+        samples = sample(self.model, torch.from_numpy(prompts), torch.from_numpy(uniforms), self.sampling, self.marks)
+        return self._replies(prompts, samples)
+
+    def _replies(self, prompts: NDArray[np.int64], samples: Samples) -> list[Reply]:
+        """Return the samples as replies, cut to their lengths."""
+        ids, logprobs = samples.ids.numpy(), samples.logprobs.numpy()
+        lengths, entropy, capped = samples.lengths.tolist(), samples.entropy.tolist(), samples.capped.tolist()
+        written = samples.ids.tolist()
+        return [
+            Reply(
+                self.decode(written[row][:length]),
+                prompts[row],
+                ids[row, :length],
+                logprobs[row, :length],
+                entropy[row],
+                capped[row],
+            )
+            for row, length in enumerate(lengths)
+        ]

@@ -1,0 +1,41 @@
+"""The tokenizer of small models: one token for each cell, digit, vehicle, direction, mode and piece of feedback."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from puzzles.base import Puzzle
+
+PAD, END, UNKNOWN = "<pad>", "<end>", "<unk>"
+THINK, THINK_END = "<think>", "</think>"
+FEEDBACK = ("<ok>", "<illegal>", "<void>")
+MODES = ("<atomic>", "<macro>", "<fixed>")
+SPECIAL = (PAD, END, UNKNOWN, THINK, THINK_END, *FEEDBACK, *MODES)
+
+
+def build_tokenizer(puzzle: Puzzle[Any, Any]) -> PreTrainedTokenizerFast:
+    """Return the word-level tokenizer whose words are the puzzle's vocabulary and the tokens of prompt and reply.
+
+    Args:
+        puzzle: rules with a compact form.
+
+    Raises:
+        ValueError: if the puzzle offers no vocabulary.
+    """
+    words = puzzle.vocabulary()
+    if not words:
+        raise ValueError(f"puzzle {puzzle.name!r} offers no vocabulary(); a small model needs its compact form")
+    ids = {word: index for index, word in enumerate(dict.fromkeys((*SPECIAL, *words)))}
+    tokenizer = Tokenizer(models.WordLevel(ids, unk_token=UNKNOWN))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token=PAD,
+        eos_token=END,
+        unk_token=UNKNOWN,
+        clean_up_tokenization_spaces=False,
+        model_input_names=["input_ids", "attention_mask"],
+    )
