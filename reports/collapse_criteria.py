@@ -138,7 +138,8 @@ def success_floor(run: RunCurves, limits: CollapseThresholds) -> list[Sighting]:
         success = np.asarray(curve.success)
         reached = np.maximum.accumulate(_smooth(success, limits.peak_evaluations)) if len(success) else success
         low = (success < limits.floor_success) & (reached >= limits.floor_reached)
-        if found := _sustained(low, limits.floor_evaluations):
+        found = _sustained(low, limits.floor_evaluations)
+        if found and _exceeds_noise(curve, found, float(reached[found[0]]), limits):
             onset, now = found
             text = "success stayed at {value:.1%}, under {threshold:.1%}"
             values = (float(success[onset : now + 1].mean()), limits.floor_success)
@@ -239,27 +240,30 @@ def _lasting_loss(curve: SuccessCurve, limits: CollapseThresholds, text: str, fr
         peak = float(smooth[:first].max())
         base = float(success[0]) if from_start else 0.0
         threshold = peak - limits.drawdown_share * (peak - base)
-        lately = float(success[first : now + 1].mean())
         if peak - base < limits.drawdown_gain or (success[first : now + 1] >= threshold).any():
             continue
-        if peak - lately > limits.drawdown_errors * _error_of_a_loss(curve, first, now, peak, limits):
+        if _exceeds_noise(curve, (first, now), peak, limits):
+            lately = float(success[first : now + 1].mean())
             return Sighting(curve.level, curve.updates[first], curve.updates[now], lately, threshold, text)
     return None
 
 
-def _error_of_a_loss(curve: SuccessCurve, first: int, now: int, peak: float, limits: CollapseThresholds) -> float:
-    """Return the standard error of a peak's mean minus the mean of `first`..`now`.
+def _exceeds_noise(curve: SuccessCurve, stretch: tuple[int, int], peak: float, limits: CollapseThresholds) -> bool:
+    """Return whether the mean success over a stretch lies further under `peak` than noise explains.
 
-    The larger of two: the binomial one over puzzles, and one from the curve's own second differences, which a steady
-    rise or fall leaves small and which sees noise of training on top of that of sampling.
+    The noise of one evaluation is the larger of two: the binomial one over puzzles, and one from the curve's own
+    second differences, which a steady rise or fall leaves small and which sees the noise of training too.
     """
+    first, now = stretch
     puzzles = max(1, min(curve.puzzles[first : now + 1]))
     middle = min(max(peak, 0.5 / puzzles), 1 - 0.5 / puzzles)
-    single = np.sqrt(middle * (1 - middle) / puzzles)
+    single = float(np.sqrt(middle * (1 - middle) / puzzles))
     bends = np.diff(np.asarray(curve.success[: now + 1]), n=2)
     if len(bends) >= 4:
         single = max(single, 1.4826 * float(np.median(np.abs(bends))) / np.sqrt(6))
-    return float(single * np.sqrt(1 / limits.peak_evaluations + 1 / limits.drawdown_evaluations))
+    error = single * np.sqrt(1 / limits.peak_evaluations + 1 / (now - first + 1))
+    lately = np.mean(curve.success[first : now + 1])
+    return bool(peak - lately > limits.drawdown_errors * error)
 
 
 def _smooth(values: FloatArray, window: int) -> FloatArray:
