@@ -163,8 +163,8 @@ class RushHour(Puzzle[RushHourState, Step]):
         return (
             f"Rush Hour on a board of {self.rows} rows and {self.columns} columns. Letters are vehicles of two or "
             "three cells, '.' is empty, 'x' is a wall that never moves. A vehicle moves only along its own line "
-            "(horizontal: left, right; vertical: up, down) and only through empty cells. Goal: the primary car A (or X) reaches "
-            f"the right end of row {self.exit_row + 1}.\n"
+            "(horizontal: left, right; vertical: up, down) and only through empty cells. Goal: the primary car "
+            f"A (or X) reaches the right end of row {self.exit_row + 1}.\n"
             "Action: move(VEHICLE, DIRECTION, CELLS), for example move(B, up, 1)."
         )
 

@@ -1,0 +1,176 @@
+"""Exact Rush Hour: shortest ways in steps and slides, whole-cluster distance maps, numbers of shortest ways.
+
+Boards are given as text (6x6 unless a `puzzle` says otherwise) or as states. A **step** moves a vehicle one cell; a
+**slide** moves it any number of free cells in one direction. The two distances rank boards differently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from puzzles.rush_hour import RushHour, RushHourState
+from solvers import rush_hour_search as search
+from solvers.rush_hour_map import DistanceMap, count_shortest
+from solvers.rush_hour_tables import METRICS, decode
+from solvers.rush_hour_workspace import MAX_STATES, SearchBudgetError, workspace
+
+__all__ = [
+    "METRICS",
+    "DistanceMap",
+    "SearchBudgetError",
+    "Slide",
+    "Solution",
+    "count_optimal",
+    "distance",
+    "distance_batch",
+    "distance_map",
+    "solve",
+]
+
+Board = str | RushHourState
+
+
+class Slide(NamedTuple):
+    """One vehicle, any number of cells in one direction."""
+
+    vehicle: str
+    direction: str
+    cells: int
+
+    def __str__(self) -> str:
+        return f"move({self.vehicle}, {self.direction}, {self.cells})"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """An optimal way to the goal, or the proof that there is none."""
+
+    metric: str
+    """`steps` or `slides`."""
+    distance: int | None
+    """Fewest moves in that metric; None if no goal is reachable."""
+    moves: tuple[Slide, ...] | None
+    """One optimal way, the same every time (in `steps` each moves one cell); None if no goal is reachable."""
+    states: int
+    """States found. Without a goal these are all reachable states, none of them a goal: the proof."""
+
+    @property
+    def path(self) -> str:
+        """The moves as text, joined by `;`; `-` if no goal is reachable."""
+        return "-" if self.moves is None else ";".join(map(str, self.moves))
+
+
+def solve(
+    board: Board,
+    metric: str = "steps",
+    *,
+    puzzle: RushHour | None = None,
+    max_states: int = MAX_STATES,
+    max_seconds: float | None = None,
+) -> Solution:
+    """Return an optimal way from a board to the goal.
+
+    Args:
+        board: text or state.
+        metric: `steps` or `slides`.
+        puzzle: reads the text; 6x6 by default.
+        max_states: budget of states found.
+        max_seconds: budget of time; None: unlimited.
+
+    Raises:
+        ValueError: if the board or the metric is wrong.
+        SearchBudgetError: if a budget is used up before there is an answer.
+    """
+    state = _state(board, puzzle)
+    space = workspace()
+    built, code = space.run(state, metric, search.STOP_AT_GOAL, max_states, max_seconds)
+    if space.goal is None:
+        return Solution(metric, None, None, space.found)
+    way = [decode(key, state.layout, built, code) for key in space.path(space.goal)]
+    moves = tuple(_slide(before, after) for before, after in zip(way, way[1:], strict=False))
+    return Solution(metric, len(moves), moves, space.found)
+
+
+@overload
+def distance(board: Board, metric: str = ..., *, puzzle: RushHour | None = ...) -> int | None: ...
+@overload
+def distance(board: Sequence[RushHourState], metric: str = ..., *, puzzle: RushHour | None = ...) -> list[int | None]: ...
+@overload
+def distance(board: list[str], metric: str = ..., *, puzzle: RushHour | None = ...) -> list[int | None]: ...
+def distance(
+    board: Board | Sequence[Board], metric: str = "steps", *, puzzle: RushHour | None = None
+) -> int | None | list[int | None]:
+    """Return the fewest moves from a board to the goal, None if it is out of reach; for a list, a list of them."""
+    if isinstance(board, (str, RushHourState)):
+        return _distance(_state(board, puzzle), metric)
+    return [_distance(_state(item, puzzle), metric) for item in board]
+
+
+def distance_batch(
+    boards: Iterable[Board], metric: str = "steps", *, puzzle: RushHour | None = None, threads: int = 1
+) -> NDArray[np.int16]:
+    """Return the fewest moves of many boards, -1 where the goal is out of reach, shape [boards].
+
+    Args:
+        boards: texts or states.
+        metric: `steps` or `slides`.
+        puzzle: reads the texts; 6x6 by default.
+        threads: how many boards are searched at once; the search itself runs outside the interpreter's lock.
+    """
+    states = [_state(board, puzzle) for board in boards]
+    if threads == 1:
+        found = [_distance(state, metric) for state in states]
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            found = list(pool.map(lambda state: _distance(state, metric), states))
+    return np.array([-1 if number is None else number for number in found], dtype=np.int16)
+
+
+def distance_map(
+    board: Board,
+    metric: str = "steps",
+    *,
+    puzzle: RushHour | None = None,
+    max_states: int = MAX_STATES,
+    max_seconds: float | None = None,
+) -> DistanceMap:
+    """Return the distance to go of every state reachable from a board.
+
+    Raises:
+        ValueError: if the board or the metric is wrong.
+        SearchBudgetError: if a budget is used up first.
+    """
+    return DistanceMap(_state(board, puzzle), metric, max_states, max_seconds)
+
+
+def count_optimal(board: Board, metric: str = "steps", *, puzzle: RushHour | None = None) -> int:
+    """Return how many different shortest ways lead from a board to a goal; 0 if none does."""
+    return count_shortest(_state(board, puzzle), metric)
+
+
+def _state(board: Board, puzzle: RushHour | None) -> RushHourState:
+    if isinstance(board, RushHourState):
+        return board
+    return (puzzle or RushHour()).parse(board)
+
+
+def _distance(state: RushHourState, metric: str) -> int | None:
+    space = workspace()
+    space.run(state, metric, search.STOP_AT_GOAL, MAX_STATES, None)
+    return None if space.goal is None else len(space.path(space.goal)) - 1
+
+
+def _slide(before: RushHourState, after: RushHourState) -> Slide:
+    """Return the move that turns one state into the other."""
+    layout = before.layout
+    for vehicle, (old, new) in enumerate(zip(before.positions, after.positions, strict=True)):
+        if old != new:
+            ways = ("left", "right") if layout.horizontal[vehicle] else ("up", "down")
+            return Slide(layout.letters[vehicle], ways[new > old], abs(new - old))
+    raise ValueError("the two states are the same")

@@ -1,0 +1,129 @@
+"""Memory for the compiled search: one workspace per thread, reused from board to board, grown where a board needs it."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+
+from puzzles.rush_hour import RushHourState
+from solvers import rush_hour_search as search
+from solvers.rush_hour_tables import Coding, Tables, coding, encode, line_members, tables
+
+MAX_STATES = 5_000_000
+"""Default limit of states a search may find; about 300 MB of memory."""
+
+_FIRST_BITS = 12
+_KEPT_BITS = 20
+"""Larger tables are given back after the search that needed them."""
+_SHARE = 200_000
+"""States expanded between two looks at the clock."""
+_NO_NUMBER = np.iinfo(np.int64).max // 2
+
+
+class SearchBudgetError(RuntimeError):
+    """A search ran into its budget before it had an answer."""
+
+
+class Workspace:
+    """The states found by the last search, in breadth-first order, and the table that finds them by key."""
+
+    def __init__(self) -> None:
+        self.cursor = np.zeros(8, dtype=np.int64)
+        self._allocate(_FIRST_BITS)
+
+    @property
+    def found(self) -> int:
+        """Number of states found."""
+        return int(self.cursor[search.TAIL])
+
+    @property
+    def goal(self) -> int | None:
+        """Number of the first goal found, or None."""
+        number = int(self.cursor[search.GOAL])
+        return None if number < 0 else number
+
+    def run(
+        self, state: RushHourState, metric: str, mode: int, max_states: int, max_seconds: float | None
+    ) -> tuple[Tables, Coding]:
+        """Search from `state`; afterwards `keys`, `parents` and the table hold what was found.
+
+        Raises:
+            ValueError: if a budget is not positive or the metric unknown.
+            SearchBudgetError: if a budget is used up first.
+        """
+        if max_states < 1 or (max_seconds is not None and max_seconds <= 0):
+            raise ValueError(f"budgets must be positive, got max_states={max_states}, max_seconds={max_seconds}")
+        members = line_members(state)
+        built, code = tables(state.layout, members, metric), coding(state.layout, members)
+        key = encode(state, code)
+        self._reset(mode)
+        search.start(np.uint64(key or 0), built, self.keys, self.parents, self.slot_keys, self.slot_numbers, self.cursor)
+        deadline = None if max_seconds is None else time.monotonic() + max_seconds
+        while True:
+            status = search.expand(
+                built, self.keys, self.parents, self.slot_keys, self.slot_numbers, self.cursor, _SHARE
+            )
+            if status == search.DONE and self.found <= max_states:
+                return built, code
+            late = deadline is not None and time.monotonic() > deadline
+            if self.found > max_states or (late and status != search.DONE):
+                budget = f"max_seconds={max_seconds}" if self.found <= max_states else f"max_states={max_states}"
+                depth = int(self.cursor[search.DEPTH])
+                raise SearchBudgetError(
+                    f"no answer within {budget}: {self.found} states found, none nearer than {depth} {metric} is a goal"
+                    if self.goal is None
+                    else f"not finished within {budget}: {self.found} states found"
+                )
+            if status == search.FULL:
+                self._grow()
+
+    def find(self, key: int) -> int:
+        """Return the number of a state found, -1 for any other."""
+        base, bits = self.cursor[search.BASE], self.cursor[search.BITS]
+        return int(search.find(np.uint64(key), self.slot_keys, self.slot_numbers, base, bits))
+
+    def path(self, number: int) -> list[int]:
+        """Return the keys on the way from the start to a state found, both included."""
+        way = []
+        while number >= 0:
+            way.append(int(self.keys[number]))
+            number = int(self.parents[number])
+        return way[::-1]
+
+    def _reset(self, mode: int) -> None:
+        """Make all earlier table entries stale; shrink a table that grew beyond what is kept."""
+        cursor = self.cursor
+        if len(self.slot_keys) > 1 << _KEPT_BITS:
+            self._allocate(_FIRST_BITS)
+        cursor[search.BASE] += cursor[search.TAIL]
+        cursor[search.BITS], cursor[search.MODE] = _FIRST_BITS, mode
+
+    def _grow(self) -> None:
+        """Double table and lists until the states found fill at most a quarter, and enter them again."""
+        bits = int(self.cursor[search.BITS]) + 2
+        self.cursor[search.BITS] = bits
+        if len(self.slot_keys) < 1 << bits:
+            self.slot_keys = np.zeros(1 << bits, dtype=np.uint64)
+            self.slot_numbers = np.full(1 << bits, -1, dtype=np.int64)
+            self.keys = np.concatenate([self.keys, np.zeros((1 << bits - 1) - len(self.keys), dtype=np.uint64)])
+            self.parents = np.concatenate([self.parents, np.zeros((1 << bits - 1) - len(self.parents), dtype=np.int32)])
+        search.rehash(self.keys, self.slot_keys, self.slot_numbers, self.cursor)
+
+    def _allocate(self, bits: int) -> None:
+        self.slot_keys = np.zeros(1 << bits, dtype=np.uint64)
+        self.slot_numbers = np.full(1 << bits, -1, dtype=np.int64)
+        self.keys = np.zeros(1 << bits - 1, dtype=np.uint64)
+        self.parents = np.zeros(1 << bits - 1, dtype=np.int32)
+
+
+_local = threading.local()
+
+
+def workspace() -> Workspace:
+    """Return this thread's workspace."""
+    if not hasattr(_local, "workspace"):
+        _local.workspace = Workspace()
+    kept: Workspace = _local.workspace
+    return kept
