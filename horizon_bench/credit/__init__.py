@@ -2,11 +2,12 @@
 
 from horizon_bench.credit.batch import CreditBatch
 from horizon_bench.credit.corrections import CORRECTIONS, Correction, correction_report, find_correction
-from horizon_bench.credit.registry import ESTIMATORS, Estimator, find_estimator, register_estimator
+from horizon_bench.credit.registry import ESTIMATORS, NEEDS_VALUES, Estimator, find_estimator, register_estimator
 
 __all__ = [
     "CORRECTIONS",
     "ESTIMATORS",
+    "NEEDS_VALUES",
     "Correction",
     "CreditBatch",
     "Estimator",

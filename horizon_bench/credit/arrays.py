@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from horizon_bench.credit.batch import BoolArray, FloatArray, IntArray
 
@@ -133,27 +132,26 @@ def normalize_groups(values: FloatArray, labels: IntArray, *, ddof: int = 0, eps
     return divide(centred, np.where(statistics.deviation == 0, 0.0, statistics.deviation + epsilon))
 
 
-def whiten(values: FloatArray, mask: BoolArray, *, epsilon: float = 1e-8, ddof: int = 1) -> FloatArray:
-    """Return (x - mean) / sqrt(variance + epsilon) with the statistics of the masked-in entries, at every entry.
+def whiten(
+    values: FloatArray, *, weights: FloatArray | None = None, epsilon: float = 1e-8, ddof: int = 1
+) -> FloatArray:
+    """Return (x - mean) / sqrt(variance + epsilon); zeros where the variance and epsilon are 0.
 
     Args:
         values: any shape.
-        mask: true where an entry counts towards mean and variance, same shape.
+        weights: how often each entry counts in mean and variance, same shape (a mask of 0 and 1 does); entries of
+            weight 0 are shifted and scaled too.
         epsilon: added to the variance.
         ddof: 1 divides the variance by n - 1.
     """
-    chosen = values[mask]
-    if not len(chosen):
+    chosen = np.ones(values.shape, dtype=np.bool_) if weights is None else weights > 0
+    if not chosen.any():
         return np.zeros_like(values)
-    statistics = group_statistics(chosen, np.zeros(len(chosen), dtype=np.int64), ddof=ddof)
+    one_group = np.zeros(int(chosen.sum()), dtype=np.int64)
+    share = None if weights is None else weights[chosen]
+    statistics = group_statistics(values[chosen], one_group, ddof=ddof, weights=share)
     scale = np.sqrt(statistics.deviation[0] ** 2 + epsilon)
     return (values - statistics.mean[0]) / scale if scale > 0 else np.zeros_like(values)
-
-
-def masked_mean(values: FloatArray, mask: NDArray[np.generic]) -> float:
-    """Return the mean of the masked-in entries; 0 where none is."""
-    chosen = values[mask.astype(np.bool_)]
-    return float(chosen.mean()) if len(chosen) else 0.0
 
 
 def check_share(name: str, value: float) -> None:

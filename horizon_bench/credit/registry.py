@@ -5,9 +5,15 @@ from __future__ import annotations
 import difflib
 import importlib
 from collections.abc import Callable
+from functools import partial
+from typing import Literal
 
 from horizon_bench.credit.batch import FloatArray
+from horizon_bench.credit.beacon import beacon
+from horizon_bench.credit.critics import ppo, vineppo
+from horizon_bench.credit.groups import grpo, reinforce_plus_plus, reinforce_plus_plus_baseline, rloo
 from horizon_bench.credit.returns import reinforce, subgoal_next, subgoal_own
+from horizon_bench.credit.states import gigpo, hindsight
 
 Estimator = Callable[..., FloatArray]
 """`f(batch: CreditBatch, **options)` returns advantages of shape [turns]."""
@@ -17,7 +23,27 @@ ESTIMATORS: dict[str, Estimator] = {
     "subgoal": subgoal_next,
     "subgoal-next": subgoal_next,
     "subgoal-own": subgoal_own,
+    "grpo": grpo,
+    "grpo-no-std": partial(grpo, scale="none"),
+    "rloo": rloo,
+    "reinforce++": reinforce_plus_plus,
+    "reinforce++-baseline": reinforce_plus_plus_baseline,
+    "ppo": ppo,
+    "vineppo": vineppo,
+    "gigpo": gigpo,
+    "hindsight": hindsight,
+    "beacon": beacon,
+    "beacon-released": partial(beacon, mode="released"),
+    "beacon-gamma-0": partial(beacon, gamma=0.0),
+    "beacon-gamma-1": partial(beacon, gamma=1.0),
+    "beacon-segment": partial(beacon, part="segment"),
+    "beacon-trajectory": partial(beacon, part="trajectory"),
+    "beacon-random-cuts": partial(beacon, cuts="random"),
+    "beacon-dropped": partial(beacon, cuts="dropped"),
 }
+
+NEEDS_VALUES: dict[str, Literal["critic", "rollouts"]] = {"ppo": "critic", "vineppo": "rollouts"}
+"""The estimators that read `CreditBatch.values`, and where those come from."""
 
 
 def register_estimator(name: str, estimator: Estimator) -> None:
