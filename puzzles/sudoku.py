@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from puzzles.base import Puzzle
 from puzzles.sudoku_layout import BOX_SHAPES, SYMBOLS, SudokuLayout, sudoku_layout
-from puzzles.sudoku_symmetry import canonical_text
+from puzzles.sudoku_symmetry import board_text, canonical_text
 from puzzles.thoughts import check_thought
 
 DECORATION = " \t\r\n|-+"
@@ -136,7 +136,7 @@ class Sudoku(Puzzle[SudokuState, Fill]):
 
     def format(self, state: SudokuState) -> str:
         """Return the board as one line, `.` where blank."""
-        return "".join(SYMBOLS[digit] if digit else "." for digit in state.values)
+        return board_text(state.values)
 
     def moves(self, state: SudokuState) -> tuple[Fill, ...]:
         """Return every legal fill by cell and digit; with `overwrite` an erasure stands before its cell's fills."""

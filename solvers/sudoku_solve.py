@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from puzzles.sudoku import Sudoku, SudokuState, sudoku_size
-from puzzles.sudoku_layout import BOX_SHAPES, SYMBOLS
+from puzzles.sudoku_layout import BOX_SHAPES
+from puzzles.sudoku_symmetry import board_text
 from solvers.sudoku_search import count_batch, run_search, start_search, unit_table
 
 Uint8Array = NDArray[np.uint8]
@@ -61,7 +62,7 @@ def puzzle_array(puzzle: str | SudokuState) -> Uint8Array:
 
 def grid_text(digits: Uint8Array) -> str:
     """Return a board of digits as one line, `.` where blank."""
-    return "".join(SYMBOLS[digit] if digit else "." for digit in digits.tolist())
+    return board_text(digits.tobytes())
 
 
 def checked_limit(limit: int | None) -> int:
