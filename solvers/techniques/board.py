@@ -1,0 +1,169 @@
+"""A Sudoku board with candidates as bit masks, for compiled code: two views that every change keeps in step.
+
+`Board.candidates` holds the candidates of each cell, `Board.places` the places of each digit in each house. A technique
+reads whichever view makes it a matter of a few bit operations. Digits count from 0 here.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import chain, combinations
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from puzzles.sudoku_layout import sudoku_layout
+
+Int32Array = NDArray[np.int32]
+BoolArray = NDArray[np.bool_]
+Uint8Array = NDArray[np.uint8]
+
+
+class Geometry(NamedTuple):
+    """Who sees whom on a board of one size."""
+
+    size: int
+    """Digits, rows, columns and boxes."""
+    box_rows: int
+    """Rows of a box."""
+    box_columns: int
+    """Columns of a box."""
+    cells_of: Int32Array
+    """Cells of each house (rows, then columns, then boxes), shape [3·size, size]."""
+    house_of: Int32Array
+    """Row, column and box of each cell as house numbers, shape [cells, 3]."""
+    index_of: Int32Array
+    """Place of each cell in its row, column and box, shape [cells, 3]."""
+    peers: Int32Array
+    """Cells that each cell sees, shape [cells, peers]."""
+    sees: BoolArray
+    """Whether a cell sees another, shape [cells, cells]."""
+    subsets: Int32Array
+    """Masks of all subsets of 1, then 2, 3 and 4 of `size` things."""
+    subset_start: Int32Array
+    """Where in `subsets` those of k things begin, at k, and end, at k + 1."""
+
+
+class Board(NamedTuple):
+    """Digits and candidates of one board; arrays that kernels change in place."""
+
+    candidates: Int32Array
+    """Mask of the candidates of each cell, 0 where filled."""
+    values: Int32Array
+    """Digit of each cell from 1, 0 where empty."""
+    given: BoolArray
+    """Which cells were given."""
+    places: Int32Array
+    """Mask of a digit's places in a house, 0 where done, shape [3·size, size]."""
+    empty: Int32Array
+    """Mask of the empty places of each house."""
+
+
+@cache
+def geometry(size: int) -> Geometry:
+    """Return the geometry of a board of `size` rows."""
+    layout = sudoku_layout(size)
+    cells_of = np.array(layout.units, dtype=np.int32)
+    house_of = np.stack([layout.row_of, np.array(layout.column_of) + size, np.array(layout.box_of) + 2 * size], axis=1)
+    index_of = np.array([[list(cells_of[house]).index(cell) for house in house_of[cell]] for cell in range(size**2)])
+    sees = np.zeros((size**2, size**2), dtype=np.bool_)
+    for cell, peers in enumerate(layout.peers):
+        sees[cell, list(peers)] = True
+    groups = [[sum(1 << item for item in items) for items in combinations(range(size), k)] for k in range(1, 5)]
+    starts = np.concatenate([[0, 0], np.cumsum([len(group) for group in groups])])
+    return Geometry(
+        size,
+        layout.box_rows,
+        layout.box_columns,
+        cells_of,
+        house_of.astype(np.int32),
+        index_of.astype(np.int32),
+        np.array(layout.peers, dtype=np.int32),
+        sees,
+        np.array(list(chain.from_iterable(groups)), dtype=np.int32),
+        starts.astype(np.int32),
+    )
+
+
+def new_board(size: int) -> Board:
+    """Return room for one board; `fill` gives it its content."""
+    cells, houses = size**2, 3 * size
+    return Board(
+        np.zeros(cells, dtype=np.int32),
+        np.zeros(cells, dtype=np.int32),
+        np.zeros(cells, dtype=np.bool_),
+        np.zeros((houses, size), dtype=np.int32),
+        np.zeros(houses, dtype=np.int32),
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def bit_count(mask: int) -> int:
+    """Return the number of set bits of a mask of up to 16 bits."""
+    mask = mask - ((mask >> 1) & 0x5555)
+    mask = (mask & 0x3333) + ((mask >> 2) & 0x3333)
+    mask = (mask + (mask >> 4)) & 0x0F0F
+    return (mask + (mask >> 8)) & 0x1F
+
+
+@numba.njit(cache=True, nogil=True)
+def first_bit(mask: int) -> int:
+    """Return the position of the lowest set bit."""
+    return bit_count((mask & -mask) - 1)
+
+
+@numba.njit(cache=True, nogil=True)
+def eliminate(geometry: Geometry, board: Board, cell: int, digit: int) -> None:
+    """Remove a candidate from both views."""
+    board.candidates[cell] &= ~(1 << digit)
+    for kind in range(3):
+        board.places[geometry.house_of[cell, kind], digit] &= ~(1 << geometry.index_of[cell, kind])
+
+
+@numba.njit(cache=True, nogil=True)
+def place(geometry: Geometry, board: Board, cell: int, digit: int) -> None:
+    """Fill a cell and remove what it rules out."""
+    for other in range(geometry.size):
+        if board.candidates[cell] >> other & 1:
+            eliminate(geometry, board, cell, other)
+    board.values[cell] = digit + 1
+    for kind in range(3):
+        board.empty[geometry.house_of[cell, kind]] &= ~(1 << geometry.index_of[cell, kind])
+    for peer in geometry.peers[cell]:
+        if board.candidates[peer] >> digit & 1:
+            eliminate(geometry, board, peer, digit)
+
+
+@numba.njit(cache=True, nogil=True)
+def fill(geometry: Geometry, board: Board, values: Uint8Array, givens: Uint8Array) -> None:
+    """Set up the board with all candidates that no value rules out."""
+    full = (1 << geometry.size) - 1
+    board.candidates[:] = full
+    board.values[:] = 0
+    board.places[:] = full
+    board.empty[:] = full
+    for cell in range(values.shape[0]):
+        board.given[cell] = givens[cell] != 0
+        if values[cell]:
+            place(geometry, board, cell, values[cell] - 1)
+
+
+@numba.njit(cache=True, nogil=True)
+def filled(board: Board) -> bool:
+    """Return whether no cell is empty."""
+    return bool(np.all(board.values != 0))
+
+
+@numba.njit(cache=True, nogil=True)
+def valid(geometry: Geometry, board: Board) -> bool:
+    """Return whether every house of a filled board holds every digit."""
+    full = (1 << geometry.size) - 1
+    for house in range(3 * geometry.size):
+        mask = 0
+        for cell in geometry.cells_of[house]:
+            mask |= 1 << (board.values[cell] - 1)
+        if mask != full:
+            return False
+    return True

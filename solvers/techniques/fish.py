@@ -1,0 +1,173 @@
+"""Kernels for X-wing, swordfish and jellyfish, with and without fins."""
+
+from __future__ import annotations
+
+import numba
+
+from solvers.techniques.board import Board, Geometry, bit_count
+from solvers.techniques.log import CELL, ELIMINATION, FURTHER, Int32Array, commit, push, start
+
+
+@numba.njit(cache=True, nogil=True)
+def _cell(geometry: Geometry, columns: bool, line: int, across: int) -> int:
+    """Return the cell where a base line crosses a cover line; base lines are columns if `columns`."""
+    return across * geometry.size + line if columns else line * geometry.size + across
+
+
+@numba.njit(cache=True, nogil=True)
+def _useful_lines(geometry: Geometry, board: Board, first: int, digit: int, most: int) -> int:
+    lines = 0
+    for line in range(geometry.size):
+        if 0 < bit_count(board.places[first + line, digit]) <= most:
+            lines |= 1 << line
+    return lines
+
+
+@numba.njit(cache=True, nogil=True)
+def _union(geometry: Geometry, board: Board, first: int, digit: int, bases: int) -> int:
+    union = 0
+    for line in range(geometry.size):
+        if bases >> line & 1:
+            union |= board.places[first + line, digit]
+    return union
+
+
+@numba.njit(cache=True, nogil=True)
+def _log_fish(
+    geometry: Geometry, board: Board, log: Int32Array, code: int, columns: bool, digit: int, bases: int, covers: int
+) -> bool:
+    first = geometry.size if columns else 0
+    start(log, code, 1 << digit)
+    for line in range(geometry.size):
+        if bases >> line & 1:
+            for across in range(geometry.size):
+                if board.places[first + line, digit] >> across & 1:
+                    push(log, CELL, _cell(geometry, columns, line, across))
+    for line in range(geometry.size):
+        if not bases >> line & 1:
+            for across in range(geometry.size):
+                if board.places[first + line, digit] & covers & (1 << across):
+                    push(log, ELIMINATION, _cell(geometry, columns, line, across) * 16 + digit)
+    return commit(log)
+
+
+@numba.njit(cache=True, nogil=True)
+def basic_fish(geometry: Geometry, board: Board, log: Int32Array, code: int, count: int) -> bool:
+    """Log every set of `count` parallel lines whose places for a digit lie in `count` crossing lines."""
+    for digit in range(geometry.size):
+        for columns in (False, True):
+            first = geometry.size if columns else 0
+            lines = _useful_lines(geometry, board, first, digit, count)
+            if bit_count(lines) < count:
+                continue
+            for at in range(geometry.subset_start[count], geometry.subset_start[count + 1]):
+                bases = geometry.subsets[at]
+                if bases & ~lines:
+                    continue
+                covers = _union(geometry, board, first, digit, bases)
+                if bit_count(covers) == count and _log_fish(geometry, board, log, code, columns, digit, bases, covers):
+                    return True
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def _fin_box(geometry: Geometry, board: Board, first: int, digit: int, bases: int, covers: int, columns: bool) -> int:
+    """Return the one box that holds all fins, or -1 if there is none."""
+    box = -1
+    for line in range(geometry.size):
+        fins = board.places[first + line, digit] & ~covers
+        if bases >> line & 1 and fins:
+            for across in range(geometry.size):
+                if fins >> across & 1:
+                    other = geometry.house_of[_cell(geometry, columns, line, across), 2]
+                    if box >= 0 and box != other:
+                        return -1
+                    box = other
+    return box
+
+
+@numba.njit(cache=True, nogil=True)
+def _is_sashimi(geometry: Geometry, board: Board, first: int, digit: int, bases: int, covers: int) -> bool:
+    for line in range(geometry.size):
+        if bases >> line & 1 and bit_count(board.places[first + line, digit] & covers) < 2:
+            return True
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def _log_finned(
+    geometry: Geometry,
+    board: Board,
+    log: Int32Array,
+    code: int,
+    columns: bool,
+    digit: int,
+    bases: int,
+    covers: int,
+    box: int,
+) -> bool:
+    first = geometry.size if columns else 0
+    start(log, code, 1 << digit)
+    for kind in (CELL, FURTHER):
+        for line in range(geometry.size):
+            if bases >> line & 1:
+                places = board.places[first + line, digit] & (covers if kind == CELL else ~covers)
+                for across in range(geometry.size):
+                    if places >> across & 1:
+                        push(log, kind, _cell(geometry, columns, line, across))
+    for line in range(geometry.size):
+        places = board.places[first + line, digit] & covers
+        if places and not bases >> line & 1:
+            for across in range(geometry.size):
+                cell = _cell(geometry, columns, line, across)
+                if places >> across & 1 and geometry.house_of[cell, 2] == box:
+                    push(log, ELIMINATION, cell * 16 + digit)
+    return commit(log)
+
+
+@numba.njit(cache=True, nogil=True)
+def _finned_covers(
+    geometry: Geometry,
+    board: Board,
+    log: Int32Array,
+    code: int,
+    columns: bool,
+    digit: int,
+    bases: int,
+    union: int,
+    count: int,
+    sashimi: bool,
+) -> bool:
+    first = geometry.size if columns else 0
+    for at in range(geometry.subset_start[count], geometry.subset_start[count + 1]):
+        covers = geometry.subsets[at]
+        if covers & ~union or covers == union:
+            continue
+        box = _fin_box(geometry, board, first, digit, bases, covers, columns)
+        if box < 0 or _is_sashimi(geometry, board, first, digit, bases, covers) != sashimi:
+            continue
+        if _log_finned(geometry, board, log, code, columns, digit, bases, covers, box):
+            return True
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def finned_fish(geometry: Geometry, board: Board, log: Int32Array, code: int, count: int, sashimi: bool) -> bool:
+    """Log every fish of `count` base lines with fins in one box; `sashimi` says which kind."""
+    for digit in range(geometry.size):
+        for columns in (False, True):
+            first = geometry.size if columns else 0
+            spare = (geometry.box_rows if columns else geometry.box_columns) - 1
+            lines = _useful_lines(geometry, board, first, digit, count + spare)
+            if bit_count(lines) < count:
+                continue
+            for at in range(geometry.subset_start[count], geometry.subset_start[count + 1]):
+                bases = geometry.subsets[at]
+                if bases & ~lines:
+                    continue
+                union = _union(geometry, board, first, digit, bases)
+                if count < bit_count(union) <= count + spare and _finned_covers(
+                    geometry, board, log, code, columns, digit, bases, union, count, sashimi
+                ):
+                    return True
+    return False

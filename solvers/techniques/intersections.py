@@ -1,0 +1,116 @@
+"""Kernels for locked candidates, locked pairs and locked triples."""
+
+from __future__ import annotations
+
+import numba
+
+from solvers.techniques.board import Board, Geometry, bit_count
+from solvers.techniques.log import CELL, ELIMINATION, Int32Array, commit, push, start
+
+
+@numba.njit(cache=True, nogil=True)
+def common_house(geometry: Geometry, house: int, mask: int, kind: int) -> int:
+    """Return the row, column or box (`kind` 0, 1, 2) that all cells of `mask` in `house` share, or -1."""
+    common = -1
+    for index in range(geometry.size):
+        if mask >> index & 1:
+            other = geometry.house_of[geometry.cells_of[house, index], kind]
+            if common >= 0 and common != other:
+                return -1
+            common = other
+    return common
+
+
+@numba.njit(cache=True, nogil=True)
+def push_house_cells(geometry: Geometry, log: Int32Array, kind: int, house: int, mask: int) -> None:
+    """Add the cells of `mask` in `house` to a list of the record."""
+    for index in range(geometry.size):
+        if mask >> index & 1:
+            push(log, kind, geometry.cells_of[house, index])
+
+
+@numba.njit(cache=True, nogil=True)
+def push_rest(geometry: Geometry, board: Board, log: Int32Array, house: int, but: int, digit: int) -> None:
+    """Add the elimination of `digit` from all cells of `house` that do not lie in the house `but`."""
+    for index in range(geometry.size):
+        if board.places[house, digit] >> index & 1:
+            cell = geometry.cells_of[house, index]
+            if geometry.house_of[cell, but // geometry.size] != but:
+                push(log, ELIMINATION, cell * 16 + digit)
+
+
+@numba.njit(cache=True, nogil=True)
+def _locked(geometry: Geometry, board: Board, log: Int32Array, code: int, house: int, kind: int) -> bool:
+    for digit in range(geometry.size):
+        mask = board.places[house, digit]
+        if bit_count(mask) < 2:
+            continue
+        other = common_house(geometry, house, mask, kind)
+        if other < 0 or board.places[other, digit] == 0:
+            continue
+        start(log, code, 1 << digit)
+        push_house_cells(geometry, log, CELL, house, mask)
+        push_rest(geometry, board, log, other, house, digit)
+        if commit(log):
+            return True
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def pointing(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
+    """Log every digit that a box confines to one line."""
+    for house in range(2 * geometry.size, 3 * geometry.size):
+        for kind in range(2):
+            if _locked(geometry, board, log, code, house, kind):
+                return True
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def claiming(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
+    """Log every digit that a line confines to one box."""
+    for house in range(2 * geometry.size):
+        if _locked(geometry, board, log, code, house, 2):
+            return True
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def _log_locked_subset(
+    geometry: Geometry, board: Board, log: Int32Array, code: int, box: int, subset: int, digits: int, line: int
+) -> bool:
+    start(log, code, digits)
+    push_house_cells(geometry, log, CELL, box, subset)
+    for digit in range(geometry.size):
+        if digits >> digit & 1:
+            push_rest(geometry, board, log, line, box, digit)
+    removed = log[log[3] + ELIMINATION]
+    for digit in range(geometry.size):
+        if digits >> digit & 1:
+            push_rest(geometry, board, log, box, line, digit)
+    if removed == 0 or log[log[3] + ELIMINATION] == removed:
+        log[log[3] + ELIMINATION] = 0
+    return commit(log)
+
+
+@numba.njit(cache=True, nogil=True)
+def locked_subsets(geometry: Geometry, board: Board, log: Int32Array, code: int, count: int) -> bool:
+    """Log every naked pair or triple of a box and a line that removes candidates from both."""
+    for box in range(2 * geometry.size, 3 * geometry.size):
+        if bit_count(board.empty[box]) <= count:
+            continue
+        for at in range(geometry.subset_start[count], geometry.subset_start[count + 1]):
+            subset = geometry.subsets[at]
+            if subset & ~board.empty[box]:
+                continue
+            digits = 0
+            for index in range(geometry.size):
+                if subset >> index & 1:
+                    digits |= board.candidates[geometry.cells_of[box, index]]
+            if bit_count(digits) != count:
+                continue
+            for kind in range(2):
+                line = common_house(geometry, box, subset, kind)
+                if line >= 0 and _log_locked_subset(geometry, board, log, code, box, subset, digits, line):
+                    return True
+    return False
