@@ -44,6 +44,7 @@ __all__ = [
     "read",
     "read_cell",
     "read_episodes",
+    "scan",
     "write_cell",
     "write_episodes",
 ]
@@ -92,6 +93,25 @@ def read(path: Path, *, torn_line: bool = False) -> list[Record]:
             "resume the run, or cut the line off with records.drop_torn_line"
         )
     return [_parse(path, number, line) for number, line in enumerate(lines, start=1)]
+
+
+def scan(path: Path) -> tuple[list[Record], list[str]]:
+    """Return every readable record of the file at `path` and, for every other line, what is wrong with it.
+
+    For looking at results that were damaged; `read` is for everything that must not miss one.
+    """
+    lines = path.read_bytes().split(b"\n")
+    last = lines.pop()
+    records: list[Record] = []
+    problems = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            records.append(_parse(path, number, line))
+        except ValueError as error:
+            problems.append(str(error))
+    if last:
+        problems.append(f"{path}:{len(lines) + 1}: the last line is torn; resume the run to complete it")
+    return records, problems
 
 
 def drop_torn_line(path: Path) -> bool:

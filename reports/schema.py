@@ -17,7 +17,7 @@ SCHEMA_VERSION = 1
 """Version of every record below; raised whenever a field changes its name, unit or meaning."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class EvaluationRecord:
     """One attempt of one policy at one puzzle."""
 
@@ -123,7 +123,7 @@ class EvaluationRecord:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class UpdateRecord:
     """What one training update measured."""
 
@@ -152,7 +152,7 @@ class UpdateRecord:
     """Primitive moves that the training environments carried out so far."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CollapseRecord:
     """One finding of the collapse detector."""
 
@@ -182,7 +182,7 @@ class CollapseRecord:
     """Checkpoint kept from before the onset, relative to the run's folder; "" if none was."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TimingRecord:
     """Seconds that a part of a run took; stands in `timings.jsonl`, never among the records."""
 
@@ -201,7 +201,7 @@ class TimingRecord:
     """Wall-clock seconds of training so far, over every resumed part; evaluation does not count."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CellRecord:
     """The whole of `cell.json`: what ran, with every setting resolved."""
 
@@ -243,8 +243,9 @@ KINDS: dict[str, type[Record]] = {
 
 RecordT = TypeVar("RecordT", EvaluationRecord, UpdateRecord, CollapseRecord, TimingRecord, CellRecord)
 
+_ANNOTATIONS = {name: {item.name: str(item.type) for item in dataclasses.fields(kind)} for name, kind in KINDS.items()}
 _NOT_FINITE = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
-_CHECKS: dict[str, tuple[type, ...]] = {
+_EXACT: dict[str, tuple[type, ...]] = {
     "int": (int,),
     "str": (str,),
     "int | None": (int, type(None)),
@@ -275,10 +276,10 @@ def decode(values: Any) -> Record:
     if kind is None:
         raise ValueError(f"unknown record kind {values.get('kind')!r}; known: {', '.join(KINDS)}")
     given = {name: value for name, value in values.items() if name not in ("kind", "schema")}
-    known = {item.name: item for item in dataclasses.fields(kind)}
-    if unknown := sorted(set(given) - set(known)):
+    known = _ANNOTATIONS[kind.kind]
+    if unknown := sorted(given.keys() - known.keys()):
         raise ValueError(f"unknown field {unknown[0]!r} in a record of kind {kind.kind!r}")
-    arguments = {name: _checked(name, str(known[name].type), value) for name, value in given.items()}
+    arguments = {name: _checked(name, known[name], value) for name, value in given.items()}
     try:
         return kind(**arguments)
     except TypeError as error:
@@ -300,21 +301,20 @@ def _plain(value: Any) -> Any:
 
 def _checked(name: str, annotation: str, value: Any) -> Any:
     """Return a field's value as its type, or raise `ValueError` if it is of another one."""
-    if annotation == "float":
-        return _number(name, value)
+    if annotation in _EXACT:
+        if type(value) not in _EXACT[annotation]:
+            raise ValueError(f"field {name!r} must be {annotation}, not {value!r}")
+        return value
     if annotation.startswith("tuple"):
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise ValueError(f"field {name!r} must be a list of texts, not {value!r}")
         return tuple(value)
-    if annotation.startswith("Mapping"):
-        if not isinstance(value, dict):
-            raise ValueError(f"field {name!r} must be an object, not {value!r}")
-        floats = annotation == "Mapping[str, float]"
-        return {key: _number(f"{name}.{key}", item) for key, item in value.items()} if floats else value
-    allowed = _CHECKS[annotation]
-    if not isinstance(value, allowed) or (isinstance(value, bool) and bool not in allowed):
-        raise ValueError(f"field {name!r} must be {annotation}, not {value!r}")
-    return value
+    if annotation == "float":
+        return _number(name, value)
+    if not isinstance(value, dict):
+        raise ValueError(f"field {name!r} must be an object, not {value!r}")
+    floats = annotation == "Mapping[str, float]"
+    return {key: _number(f"{name}.{key}", item) for key, item in value.items()} if floats else value
 
 
 def _number(name: str, value: Any) -> float:
