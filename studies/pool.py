@@ -13,7 +13,7 @@ import os
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -71,7 +71,7 @@ class Finished:
 Event = Started | Progress | Finished
 
 
-def run_jobs(jobs: Sequence[Job], work: Work, workers: int, threads: int = 1) -> Iterator[Event]:
+def run_jobs(jobs: Sequence[Job], work: Work, workers: int, threads: int = 1) -> Generator[Event, None, None]:
     """Run all jobs, yielding what happens as it happens.
 
     Args:

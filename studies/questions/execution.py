@@ -10,11 +10,11 @@ MISTAKES = (0.005, 0.01, 0.02, 0.05, 0.1)
 
 
 def cells(scale: Scale) -> tuple[Cell, ...]:
-    """Return noisy experts that no error is forgiven, and on Rush Hour ones that may undo an error."""
-    families = tuple(FAMILIES) if not scale.module else (scale.family,)
-    strict = tuple(_noisy(family, scale, mistake, "strict") for family in families for mistake in MISTAKES)
-    recovering = tuple(_noisy("r", scale, mistake, "stay") for mistake in MISTAKES if "r" in families)
-    return strict + recovering
+    """Return noisy experts: on Sudoku with and without forgiveness, on Rush Hour, where every error can be undone."""
+    arms = (("t", "strict"), ("l", "strict"), ("l", "stay"), ("r", "stay"))
+    if scale.module:
+        arms = ((scale.family, "strict"), (scale.family, "stay"))
+    return tuple(_noisy(family, scale, mistake, on_error) for family, on_error in arms for mistake in MISTAKES)
 
 
 def _noisy(family: str, scale: Scale, mistake: float, on_error: str) -> Cell:

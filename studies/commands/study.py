@@ -1,0 +1,108 @@
+"""`horizon-bench study list` and `study run`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from studies.matrix import SCALES, SINGLE, STUDIES, Cell, Scale, select
+from studies.presets import Preset, find_preset
+
+
+@dataclass(frozen=True)
+class StudyList:
+    """Show the studies."""
+
+    preset: str = "cpu"
+    """Preset that the cost is stated for: smoke, cpu or paper."""
+    family: str = ""
+    """Board and levels: t (Sudoku 4x4), m (6x6), l (9x9), r (Rush Hour); the preset's own by default."""
+    cells: bool = False
+    """Show the cells of each study as well."""
+    words: bool = False
+    """Show the words that cell names are made of."""
+
+    def run(self) -> int:
+        """Print studies, questions, number of cells and cost."""
+        preset = find_preset(self.preset)
+        scale = find_scale(self.family or preset.family)
+        print(f"preset {preset.name}, {preset.seeds} seeds; cost in processor minutes, estimated\n")
+        for study in STUDIES.values():
+            cells = study.cells(scale)
+            minutes = preset.study_seconds(cells) * preset.seeds / 60
+            print(f"{study.name:<12} {len(cells):>3} cells  {minutes:>8.1f} min  {study.question}")
+            for cell in cells if self.cells else ():
+                print(f"    {cell.name:<56} {preset.seconds(cell) / 60:>8.1f} min a seed")
+        if self.words:
+            from studies.factors import factor_words
+
+            print("\ncell names: study-PUZZLE-INTERFACE-LEVELS-LEARNER[-OPTION...]")
+            for factor, known in factor_words().items():
+                print(f"  {factor:<16} {known}")
+        return 0
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """Run a study, or one cell by its name."""
+
+    name: tyro.conf.Positional[str]
+    """A study (see `study list`), or a cell such as study-sudoku-macro-t3-subgoal."""
+    results: Path = Path("results")
+    """Folder for the results; a run that was stopped goes on there."""
+    preset: str = ""
+    """smoke, cpu or paper; by default smoke for the smoke study and cpu for all others."""
+    workers: int = 2
+    """Worker processes, one thread each; 0 runs everything in this process."""
+    seeds: int | None = None
+    """Number of seeds, SFT included; the preset's by default."""
+    first_seed: int = 0
+    """The seeds are this one and those that follow."""
+    family: str = ""
+    """Board and levels: t, m, l (Sudoku 4x4, 6x6, 9x9), r (Rush Hour); the preset's own by default."""
+    puzzle: str = ""
+    """A puzzle of your own, as MODULE:NAME; MODULE must call horizon_bench.register_puzzle when imported."""
+    report: Annotated[bool, tyro.conf.arg(help="Write report.html at the end.")] = field(default=True)
+
+    def run(self) -> int:
+        """Run what is left, write the report, and list what failed."""
+        from studies.cell import run_job
+        from studies.runner import run_study
+
+        if self.workers < 0 or (self.seeds is not None and self.seeds < 1) or self.first_seed < 0:
+            raise ValueError("workers and first-seed must be at least 0, seeds at least 1")
+        preset = self._preset()
+        study, cells = select(self.name, self._scale(preset))
+        seeds = range(self.first_seed, self.first_seed + (self.seeds or preset.seeds))
+        failures = run_study(study, cells, seeds, preset, self.results, run_job, self.workers)
+        for failure in failures:
+            print(f"failed: {failure.key}: {failure.error}")
+        if self.report and len(failures) < len(cells) * len(seeds):
+            from reports.page import write_report
+
+            print(f"report: {write_report(self.results, self.results / 'report.html')}")
+        return 1 if failures else 0
+
+    def _preset(self) -> Preset:
+        smoke = self.name.removeprefix("study-") == "smoke"
+        return find_preset(self.preset or ("smoke" if smoke else "cpu"))
+
+    def _scale(self, preset: Preset) -> Scale:
+        if not self.puzzle:
+            return find_scale(self.family or preset.family)
+        from studies.own_puzzle import scale_of
+
+        return scale_of(self.puzzle)
+
+
+def find_scale(family: str) -> Scale:
+    """Return the scale called `family`, or raise `ValueError` naming the nearest one."""
+    from studies.factors import require
+
+    return SCALES[require("family of levels", family, SCALES)]
+
+
+__all__ = ["SINGLE", "Cell", "StudyList", "StudyRun"]

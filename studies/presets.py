@@ -1,0 +1,148 @@
+"""How much of everything a study gets: `smoke` (minutes), `cpu` (about an hour on two cores), `paper` (GPUs).
+
+A preset fixes sizes, never conditions: the same cells run under each. Torch-free, so that listing studies is quick; the
+training settings that follow from a preset are made in `studies.recipe`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from studies.factors import FAMILIES, LEARNERS, Cell, require
+
+
+@dataclass(frozen=True)
+class FamilyCost:
+    """Measured seconds on one core, for estimates only."""
+
+    sft: float
+    """Supervised training of the small model."""
+    update: float
+    """One RL update."""
+    trained_episode: float
+    """One evaluation episode of the small model."""
+    untrained_episode: float
+    """One evaluation episode of an expert."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Sizes of a study."""
+
+    name: str
+    family: str
+    """Board and levels that studies use unless told otherwise."""
+    seeds: int
+    """Seeds of each cell; a seed covers SFT, RL and evaluation."""
+    updates: int
+    """RL updates of a cell, shared evenly by the phases of its schedule."""
+    puzzles_per_update: int
+    attempts_per_puzzle: int
+    """Rollouts of one puzzle in an update, and its group."""
+    test_puzzles: int
+    """Test puzzles a level, after SFT and after RL; fewer where a bank holds fewer."""
+    interval_puzzles: int
+    """Validation puzzles a level at the evaluations during training."""
+    evaluate_every: int
+    """Updates between two evaluations during training."""
+    untrained_puzzles: int
+    """Test puzzles a level for policies that are not trained."""
+    attempts: int = 4
+    """Attempts at each test puzzle."""
+    temperature: float = 0.8
+    """Of sampling, in training and evaluation."""
+    model: str = "tiny"
+    """`tiny`, or the name or folder of a transformers model."""
+    costs: Mapping[str, FamilyCost] | None = None
+    """By family; None where nobody measured them."""
+
+    def needs_sft(self, cell: Cell) -> bool:
+        """Return whether the cell starts from a policy after SFT."""
+        return LEARNERS[cell.learner].policy == "tiny"
+
+    def supervised_name(self, cell: Cell) -> str:
+        """Return the name of the SFT that a cell starts from: equal for cells that share it."""
+        parts = [cell.family.lower(), "" if cell.thought == "none" else cell.thought]
+        return "-".join(part for part in parts if part)
+
+    def sft_seconds(self, cell: Cell) -> float:
+        """Return the expected seconds of the SFT that a cell starts from."""
+        return self._cost(cell).sft
+
+    def seconds(self, cell: Cell) -> float:
+        """Return the expected seconds of one seed of a cell, without the shared SFT."""
+        cost = self._cost(cell)
+        levels = len(FAMILIES[cell.family].levels) if cell.family in FAMILIES else 1
+        if not self.needs_sft(cell):
+            return levels * self.untrained_puzzles * self.attempts * cost.untrained_episode
+        evaluations = (2 if cell.run_as else 1) * self.test_puzzles * (2 if cell.trained else 1)
+        if cell.trained:
+            evaluations += self.interval_puzzles * max(0, self.updates // self.evaluate_every - 1)
+        episodes = levels * self.attempts * evaluations
+        return episodes * cost.trained_episode + (self.updates * cost.update if cell.trained else 0.0)
+
+    def study_seconds(self, cells: Iterable[Cell]) -> float:
+        """Return the expected seconds of one seed of some cells, each SFT counted once."""
+        chosen = list(cells)
+        supervised = {self.supervised_name(cell): self.sft_seconds(cell) for cell in chosen if self.needs_sft(cell)}
+        return sum(map(self.seconds, chosen)) + sum(supervised.values())
+
+    def _cost(self, cell: Cell) -> FamilyCost:
+        costs = self.costs or {}
+        return costs.get(cell.family) or FamilyCost(120.0, 2.0, 0.01, 0.01)
+
+
+COSTS = {
+    "t": FamilyCost(40.0, 1.0, 0.0025, 0.002),
+    "m": FamilyCost(120.0, 2.0, 0.008, 0.004),
+    "l": FamilyCost(600.0, 6.0, 0.03, 0.006),
+    "r": FamilyCost(300.0, 3.0, 0.02, 0.004),
+}
+
+PRESETS: dict[str, Preset] = {
+    "smoke": Preset(
+        name="smoke",
+        family="t",
+        seeds=1,
+        updates=40,
+        puzzles_per_update=48,
+        attempts_per_puzzle=4,
+        test_puzzles=60,
+        interval_puzzles=25,
+        evaluate_every=10,
+        untrained_puzzles=20,
+        costs=COSTS,
+    ),
+    "cpu": Preset(
+        name="cpu",
+        family="t",
+        seeds=3,
+        updates=80,
+        puzzles_per_update=48,
+        attempts_per_puzzle=4,
+        test_puzzles=200,
+        interval_puzzles=50,
+        evaluate_every=10,
+        untrained_puzzles=100,
+        costs=COSTS,
+    ),
+    "paper": Preset(
+        name="paper",
+        family="l",
+        seeds=3,
+        updates=400,
+        puzzles_per_update=64,
+        attempts_per_puzzle=4,
+        test_puzzles=100,
+        interval_puzzles=25,
+        evaluate_every=20,
+        untrained_puzzles=100,
+        model="Qwen/Qwen3-1.7B",
+    ),
+}
+
+
+def find_preset(name: str) -> Preset:
+    """Return a preset by name; an unknown one raises `ValueError` that names the nearest."""
+    return PRESETS[require("preset", name, PRESETS)]

@@ -1,0 +1,118 @@
+"""Runs a study: which jobs there are, in which order, in which folder, and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from studies.display import clock_text, make_display
+from studies.factors import Cell
+from studies.locks import locked
+from studies.matrix import SINGLE
+from studies.pool import Finished, Job, Work, run_jobs
+from studies.presets import Preset
+
+
+@dataclass(frozen=True)
+class CellJob:
+    """What a worker needs to know to run one cell with one seed."""
+
+    results: str
+    """Results folder."""
+    study: str
+    cell: Cell
+    seed: int
+    preset: Preset
+    supervised_only: bool = False
+    """Only make the checkpoint after SFT, which the cells of one seed share."""
+
+    @property
+    def folder(self) -> Path:
+        """The run's folder."""
+        return Path(self.results) / self.study / self.cell.name / str(self.seed)
+
+    @property
+    def supervised_folder(self) -> Path:
+        """Folder of the shared checkpoint after SFT."""
+        return Path(self.results) / self.study / "_sft" / self.preset.supervised_name(self.cell) / str(self.seed)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A job that did not succeed."""
+
+    key: str
+    error: str
+
+
+def plan(study: str, cells: Sequence[Cell], seeds: Sequence[int], preset: Preset, results: Path) -> list[Job]:
+    """Return the jobs of a study: shared SFT first, then the costly cells, then the cheap ones.
+
+    Finished cells are left out, and so is an SFT that none of the others needs.
+    """
+    jobs: dict[str, Job] = {}
+    for seed in seeds:
+        for cell in cells:
+            job = CellJob(str(results), study, cell, seed, preset)
+            if (job.folder / "done.json").exists():
+                continue
+            needs: tuple[str, ...] = ()
+            if preset.needs_sft(cell):
+                shared = CellJob(str(results), study, cell, seed, preset, supervised_only=True)
+                needs = (f"sft {preset.supervised_name(cell)}/{seed}",)
+                if not (shared.supervised_folder / "done.json").exists():
+                    jobs.setdefault(needs[0], Job(needs[0], shared, cost=preset.sft_seconds(cell)))
+            key = f"{cell.name}/{seed}"
+            jobs[key] = Job(key, job, needs, cost=preset.seconds(cell))
+    return sorted(jobs.values(), key=lambda job: (not job.argument.supervised_only, -job.cost))
+
+
+def run_study(
+    study: str,
+    cells: Sequence[Cell],
+    seeds: Sequence[int],
+    preset: Preset,
+    results: Path,
+    work: Work,
+    workers: int,
+) -> list[Failure]:
+    """Run what is left of a study and return the failures; results are in `results` when it returns.
+
+    Raises:
+        ValueError: if another run holds the same folder.
+    """
+    scope = results / study / cells[0].name if study == SINGLE else results / study
+    with locked(scope):
+        jobs = plan(study, cells, seeds, preset, results)
+        skipped = len(cells) * len(seeds) - sum(not job.argument.supervised_only for job in jobs)
+        if skipped:
+            print(f"{skipped} finished runs in {results / study} are kept as they are", flush=True)
+        if jobs:
+            expected = clock_text(sum(job.cost for job in jobs) / max(workers, 1))
+            print(f"{len(jobs)} jobs, {workers} workers, about {expected}; Ctrl-C stops, the same command resumes")
+        return _work_off(jobs, work, workers)
+
+
+def _work_off(jobs: Sequence[Job], work: Work, workers: int) -> list[Failure]:
+    failures = []
+    events = run_jobs(jobs, work, workers)
+    try:
+        with make_display(jobs, workers) as display:
+            for event in events:
+                display.show(event)
+                if isinstance(event, Finished) and event.error:
+                    failures.append(Failure(event.key, event.error))
+                    _keep_details(jobs, event)
+    finally:
+        events.close()
+    return failures
+
+
+def _keep_details(jobs: Sequence[Job], event: Finished) -> None:
+    if not event.details:
+        return
+    argument: CellJob = next(job.argument for job in jobs if job.key == event.key)
+    folder = argument.supervised_folder if argument.supervised_only else argument.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "error.txt").write_text(event.details, encoding="utf8")

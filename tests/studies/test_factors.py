@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from studies.factors import FAMILIES, LEARNERS, Cell, Family, factor_words, parse_name
+
+
+def percent() -> st.SearchStrategy[float]:
+    return st.one_of(st.just(0.0), st.integers(1, 1000).map(lambda thousandths: thousandths / 1000))
+
+
+def schedules(family: Family) -> st.SearchStrategy[tuple[tuple[str, ...], ...]]:
+    phase = st.lists(st.sampled_from(family.levels), min_size=1, max_size=3, unique=True).map(tuple)
+    return st.lists(phase, min_size=1, max_size=3).map(tuple)
+
+
+@st.composite
+def cells(draw: st.DrawFn) -> Cell:
+    family = draw(st.sampled_from(sorted(FAMILIES)))
+    learner = draw(st.sampled_from(sorted(LEARNERS)))
+    trained = LEARNERS[learner].estimator != "none"
+    return Cell(
+        puzzle=FAMILIES[family].puzzle,
+        family=family,
+        interface=draw(st.sampled_from(["atomic", "macro", "macro-capped-12", "macro-fixed-2", "macro-stepwise", "split"])),
+        train=draw(schedules(FAMILIES[family])) if trained else (),
+        learner=learner,
+        on_error=draw(st.sampled_from(["strict", "end", "semi", "dead", "stay"])),
+        thought=draw(st.sampled_from(["none", "free", "checked"])),
+        slip=draw(percent()),
+        mistake=draw(percent()),
+        failure=draw(percent()),
+        run_as=draw(st.sampled_from(["", "macro-stepwise", "macro-capped-3", "atomic"])),
+        normalisation=draw(st.sampled_from(["batch", "group", "none"])),
+        geometric_mask=draw(st.booleans()),
+        truncation=draw(st.booleans()),
+        optimiser_steps=draw(st.integers(1, 12)),
+    )
+
+
+@given(cells())
+def test_a_name_says_all_of_its_cell(cell: Cell) -> None:
+    assert parse_name(cell.name) == cell
+
+
+@given(cells())
+def test_a_name_fits_a_tox_environment_and_a_folder(cell: Cell) -> None:
+    assert re.fullmatch(r"study(-[a-z0-9]+)+", cell.name)
+    assert len(cell.name) < 200
+
+
+def test_names_read_as_documented() -> None:
+    assert parse_name("study-sudoku-macro-l34-subgoal") == Cell(
+        family="l", interface="macro", train=(("L3", "L4"),), learner="subgoal"
+    )
+    assert parse_name("study-rush-atomic-r1to2-outcome").train == (("R1",), ("R2",))
+    assert parse_name("study-sudoku-macro-t3-outcome-asstepwise-checked-slip0p5").slip == 0.005
+    assert parse_name("study-sudoku-atomic-l-noisy-strict-err5").mistake == 0.05
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("study-sudoko-macro-t3-outcome", "unknown puzzle 'sudoko'; did you mean 'sudoku'"),
+        ("study-sudoku-marco-t3-outcome", "unknown interface 'marco'; did you mean 'macro'"),
+        ("study-sudoku-macro-t9-outcome", "unknown level 'T9'"),
+        ("study-sudoku-macro-r1-outcome", "unknown family of levels of sudoku 'r'"),
+        ("study-sudoku-macro-t3-subgaol", "unknown learner 'subgaol'; did you mean 'subgoal'"),
+        ("study-sudoku-macro-t3-subgoal-strikt", "unknown option 'strikt'; did you mean 'strict'"),
+        ("study-sudoku-macro-t3-subgoal-slip", "did you mean 'slip5'"),
+        ("study-sudoku-macro-t3-subgoal-slip200", "0..1"),
+        ("study-sudoku-macro-t-subgoal", "needs training levels"),
+        ("study-sudoku-macro-t3-expert", "no training levels"),
+        ("study-sudoku-macro-t3-subgoal-slip5-checked", "its one name is study-sudoku-macro-t3-subgoal-checked-slip5"),
+        ("study-sudoku-macro-t3-subgoal-semi", "its one name is study-sudoku-macro-t3-subgoal"),
+        ("study-sudoku-macro-three-subgoal", "do not have a form like"),
+        ("study-sudoku-macro", "is no cell"),
+    ],
+)
+def test_a_mistyped_factor_is_refused_with_the_nearest(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        parse_name(name)
+
+
+def test_families_are_those_of_the_levels() -> None:
+    from curricula import LEVELS
+
+    for family in FAMILIES.values():
+        for name in family.levels:
+            assert (LEVELS[name].puzzle, LEVELS[name].size) == (family.puzzle, family.size)
+
+
+def test_every_factor_is_explained() -> None:
+    words = factor_words()
+    optional = {field.name for field in fields(Cell)} - {"family", "train", "module"}
+    assert optional <= set(words)
+
+
+def test_a_cell_refuses_what_it_does_not_know() -> None:
+    cell = parse_name("study-sudoku-macro-t3-outcome")
+    with pytest.raises(ValueError, match="belong to sudoku"):
+        replace(cell, puzzle="rush-hour")
+    with pytest.raises(ValueError, match="unknown learner"):
+        replace(cell, learner="magic")
