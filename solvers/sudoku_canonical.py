@@ -19,13 +19,7 @@ Int64Array = NDArray[np.int64]
 
 @numba.njit(cache=True, nogil=True)
 def _compare_row(
-    board: Uint8Array,
-    row: int,
-    order: Int64Array,
-    names: Uint8Array,
-    best: Uint8Array,
-    known: bool,
-    scratch: Uint8Array,
+    cells: Uint8Array, order: Int64Array, names: Uint8Array, best: Uint8Array, known: bool, scratch: Uint8Array
 ) -> int:
     """Name the cells of one row of a copy into `scratch` and compare with `best`: 1 smaller, 0 equal, -1 larger.
 
@@ -33,7 +27,7 @@ def _compare_row(
     """
     verdict = 0 if known else 1
     for column in range(order.shape[0]):
-        digit = row_cells[order[column]]
+        digit = cells[order[column]]
         name = 0
         if digit:
             name = names[digit]
