@@ -72,7 +72,13 @@ def _first_rows(board: Uint8Array, box_columns: int) -> Uint8Array:
         for column in range(size):
             if board[row, column] == 0:
                 shapes[row, column // box_columns] += 1
-        shapes[row] = -np.sort(-shapes[row])
+        for stack in range(1, stacks):
+            place = stack
+            while place and shapes[row, place - 1] < shapes[row, place]:
+                larger = shapes[row, place]
+                shapes[row, place] = shapes[row, place - 1]
+                shapes[row, place - 1] = larger
+                place -= 1
     for row in range(size):
         for other in range(size):
             for stack in range(stacks):

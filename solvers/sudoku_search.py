@@ -27,6 +27,12 @@ def unit_table(size: int) -> Int64Array:
     return np.stack([np.array(layout.row_of), columns, boxes], axis=1).astype(np.int64)
 
 
+@cache
+def peer_table(size: int) -> Int64Array:
+    """Return the cells that share a unit with each cell, shape [cells, peers]."""
+    return np.array(sudoku_layout(size).peers, dtype=np.int64)
+
+
 @numba.njit(cache=True, nogil=True)
 def _bit_count(mask: int) -> int:
     count = 0
@@ -91,7 +97,7 @@ def _hidden_bit(
 
 
 @numba.njit(cache=True, nogil=True)
-def _choose(
+def choose_cell(
     values: Uint8Array, units: Int64Array, used: Int64Array, once: Int64Array, twice: Int64Array, full: int
 ) -> tuple[int, int]:
     """Return the cell to fill next and its candidates; (-1, 0) if the board is full, candidates 0 if it is dead."""
@@ -145,7 +151,7 @@ def run_search(
     descend = depth == 0
     while True:
         if descend:
-            cell, free = _choose(values, units, used, once, twice, full)
+            cell, free = choose_cell(values, units, used, once, twice, full)
             if cell >= 0:
                 trail[depth, 0], trail[depth, 1] = cell, free
                 depth += 1
