@@ -34,8 +34,9 @@ ATTEMPTS = 4
 def detect(records: Iterable[Record], thresholds: CollapseThresholds | None = None) -> tuple[CollapseRecord, ...]:
     """Return the findings in one run's records, in order of the update at which each became certain.
 
-    Looks at the evaluations of the phases `sft` and `rl` and at the updates of `rl`; evaluations through another
-    interface than the first one, or of a variant, are left out.
+    Looks at the evaluations of the phases `sft` and `rl` and at the updates of `rl`. Evaluations through another
+    interface than the first one, or of a variant, are left out, and so are those of the test split where there are
+    evaluations of the validation split.
 
     Args:
         records: the records of one run (one cell and seed), whole or so far.
@@ -115,6 +116,8 @@ def curves_of(
 def _evaluation_curves(rows: Sequence[EvaluationRecord]) -> list[SuccessCurve]:
     """Return the curve over all levels that every evaluation covers, then one for each level."""
     rows = [row for row in rows if row.interface == rows[0].interface and row.variant == ""]
+    split = "validation" if any(row.split == "validation" for row in rows) else "test"
+    rows = [row for row in rows if row.split == split]
     cells: dict[tuple[str, int], list[EvaluationRecord]] = defaultdict(list)
     for row in rows:
         cells[row.level, row.update].append(row)

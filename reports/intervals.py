@@ -48,7 +48,7 @@ class Grid:
 
     seeds: tuple[int, ...]
     puzzles: tuple[str, ...]
-    """Content keys, one a column."""
+    """Content keys, one a column; symmetric copies of one puzzle are told apart by a `#` and a number."""
     values: FloatArray
     """Shape [seeds, puzzles]."""
     distances: NDArray[np.int64]
@@ -78,8 +78,12 @@ def wilson(successes: float, trials: int, confidence: float = 0.95) -> tuple[flo
 
 
 def weights(grid: Grid, rng: np.random.Generator, resamples: int = RESAMPLES) -> tuple[FloatArray, FloatArray]:
-    """Return how often each resample draws each run and puzzle, shapes [resamples, seeds] and [resamples, puzzles]."""
-    return _draws(len(grid.seeds), rng, resamples), _draws(len(grid.puzzles), rng, resamples)
+    """Return how often each resample draws each run and puzzle, shapes [resamples, seeds] and [resamples, puzzles].
+
+    Symmetric copies of a puzzle are drawn together.
+    """
+    classes, members = np.unique([key.partition("#")[0] for key in grid.puzzles], return_inverse=True)
+    return _draws(len(grid.seeds), rng, resamples), _draws(len(classes), rng, resamples)[:, members]
 
 
 def weighted_means(grid: Grid, of_seeds: FloatArray, of_puzzles: FloatArray) -> FloatArray:

@@ -59,6 +59,8 @@ class EvaluationRecord:
     """Ended by the rules."""
     truncated: bool = False
     """Ended by a budget."""
+    split: str = "test"
+    """Split of the instance: `validation` for evaluations during training, `test` for the scores that are reported."""
     technique: str = "-"
     """Hardest technique the instance needs, or `-` where it has no grade."""
     variant: str = ""
@@ -88,6 +90,7 @@ class EvaluationRecord:
         update: int,
         puzzle: str,
         interface: str,
+        split: str = "test",
         technique: str = "-",
         variant: str = "",
     ) -> EvaluationRecord:
@@ -112,6 +115,7 @@ class EvaluationRecord:
             end_reason=episode.end_reason,
             terminated=episode.terminated,
             truncated=episode.truncated,
+            split=split,
             technique=technique,
             variant=variant,
             actions_written=sum(turn.actions_written for turn in turns),

@@ -1,0 +1,203 @@
+"""Conditions: what is compared. All seeds of one cell, after one phase, evaluated through one interface.
+
+Turns a run's records into grids (one number for each seed and puzzle) that `reports.intervals` and `reports.horizon`
+work on. A collapsed run counts as failed: its successes after RL count as none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from reports.horizon import HorizonFit, fit_horizon
+from reports.intervals import Estimate, Grid, mean_estimate
+from reports.metrics import avg_at_k, pass_at_k
+from reports.results import Results, Run
+from reports.schema import CellRecord, EvaluationRecord
+
+ATTEMPTS = 4
+"""k of avg@k and pass@k, where every puzzle was attempted so often."""
+
+PHASES = {
+    "expert": "expert",
+    "noisy-expert": "noisy expert",
+    "random": "random",
+    "sft": "SFT only",
+    "rl": "after RL",
+}
+"""Phases in order, with the words for them."""
+
+SCORES: dict[str, Callable[..., np.ndarray]] = {"avg": avg_at_k, "pass": pass_at_k}
+
+Filter = Callable[[EvaluationRecord], bool]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One line of every table and figure."""
+
+    label: str
+    cell: CellRecord
+    """Settings of one of the runs; all agree but for the seed."""
+    phase: str
+    interface: str
+    variant: str
+    records: tuple[EvaluationRecord, ...]
+    """The last evaluation of each seed and level; of the test split where there is one."""
+    collapsed: frozenset[int] = frozenset()
+    """Seeds whose run collapsed, for a condition after RL."""
+
+    @cached_property
+    def seeds(self) -> tuple[int, ...]:
+        """Seeds, rising."""
+        return tuple(sorted({row.seed for row in self.records}))
+
+    @cached_property
+    def levels(self) -> tuple[str, ...]:
+        """Levels evaluated, nearest first."""
+        distances: dict[str, list[int]] = defaultdict(list)
+        for row in self.records:
+            distances[row.level].append(row.distance)
+        return tuple(sorted(distances, key=lambda level: (np.mean(distances[level]), level)))
+
+    @cached_property
+    def k(self) -> int:
+        """Attempts that avg@k and pass@k use: 4, or fewer where a puzzle had fewer."""
+        return min(ATTEMPTS, min(map(len, self._cells(lambda row: True).values()), default=1))
+
+    def grid(self, score: str = "avg", keep: Filter = lambda row: True) -> Grid:
+        """Return a score (`avg` or `pass`) of each seed and puzzle, over the records that `keep` keeps.
+
+        Raises:
+            ValueError: if it keeps none, or the score is unknown.
+        """
+        if score not in SCORES:
+            raise ValueError(f"unknown score {score!r}; known: {', '.join(SCORES)}")
+        cells = self._cells(keep)
+        if not cells:
+            raise ValueError(f"no evaluations to score in condition {self.label!r}")
+        distances = {puzzle: rows[0].distance for (_, puzzle), rows in cells.items()}
+        seeds, puzzles = sorted({seed for seed, _ in cells}), sorted(distances)
+        row_of, column_of = ({key: index for index, key in enumerate(keys)} for keys in (seeds, puzzles))
+        counts, solved = np.zeros((2, len(seeds), len(puzzles)), dtype=np.int64)
+        for (seed, puzzle), rows in cells.items():
+            place = row_of[seed], column_of[puzzle]
+            counts[place] = len(rows)
+            solved[place] = 0 if seed in self.collapsed else sum(row.solved for row in rows)
+        seen = counts > 0
+        values = np.full(counts.shape, np.nan)
+        values[seen] = SCORES[score](counts[seen], solved[seen], self.k)
+        return Grid(tuple(seeds), tuple(puzzles), values, np.array([distances[key] for key in puzzles]))
+
+    def estimate(self, rng: np.random.Generator, score: str = "avg", level: str | None = None) -> Estimate:
+        """Return a score with its interval, on one level or on all."""
+        return mean_estimate(self.grid(score, lambda row: level is None or row.level == level), rng)
+
+    def distance(self, level: str) -> float:
+        """Return the mean goal distance of a level's puzzles, in atomic actions."""
+        return float(np.mean([row.distance for row in self.records if row.level == level]))
+
+    def mean(self, value: Callable[[EvaluationRecord], float], keep: Filter = lambda row: True) -> float:
+        """Return the mean of a value over episodes, NaN where there are none."""
+        values = [value(row) for row in self.records if keep(row)]
+        return float(np.mean(values)) if values else math.nan
+
+    def share(self, part: Callable[[EvaluationRecord], float], whole: Callable[[EvaluationRecord], float]) -> float:
+        """Return the sum of one count over the sum of another, over all episodes; NaN where the latter is 0."""
+        total = sum(whole(row) for row in self.records)
+        return sum(part(row) for row in self.records) / total if total else math.nan
+
+    def horizon(self, rng: np.random.Generator) -> HorizonFit:
+        """Return the fitted curve of success against distance, and H50."""
+        solved = [row for row in self.records if row.solved and row.distance]
+        rate = sum(row.decisions for row in solved) / sum(row.distance for row in solved) if solved else 1.0
+        return fit_horizon(self.grid("avg", lambda row: row.distance > 0), rng, decisions_per_action=rate)
+
+    def _cells(self, keep: Filter) -> dict[tuple[int, str], list[EvaluationRecord]]:
+        """Return the attempts of each seed and puzzle; symmetric copies of a puzzle are told apart by a number."""
+        cells: dict[tuple[int, str], list[EvaluationRecord]] = defaultdict(list)
+        copies: dict[tuple[int, str, int], int] = defaultdict(int)
+        for row in self.records:
+            attempt = (row.seed, row.instance_key, row.attempt)
+            copy = copies[attempt]
+            copies[attempt] += 1
+            if keep(row):
+                cells[row.seed, f"{row.instance_key}#{copy}" if copy else row.instance_key].append(row)
+        return cells
+
+
+def conditions_of(results: Results) -> tuple[Condition, ...]:
+    """Return every condition of the results, in reading order; equal SFT conditions of several cells appear once."""
+    groups: dict[tuple[str, ...], list[tuple[Run, list[EvaluationRecord]]]] = defaultdict(list)
+    for run in results.runs:
+        for key, rows in _by_condition(run.evaluations).items():
+            groups[(run.cell.study, run.cell.cell, *key)].append((run, rows))
+    made = [_condition(key, parts) for key, parts in groups.items()]
+    order = list(PHASES)
+    made.sort(key=lambda one: (one.cell.study, order.index(one.phase) if one.phase in order else -1))
+    return _named(_without_repeats(made))
+
+
+def _by_condition(rows: Iterable[EvaluationRecord]) -> dict[tuple[str, str, str], list[EvaluationRecord]]:
+    groups: dict[tuple[str, str, str], list[EvaluationRecord]] = defaultdict(list)
+    for row in rows:
+        groups[row.phase, row.interface, row.variant].append(row)
+    return groups
+
+
+def _condition(key: tuple[str, ...], parts: Sequence[tuple[Run, list[EvaluationRecord]]]) -> Condition:
+    _, _, phase, interface, variant = key
+    records: list[EvaluationRecord] = []
+    tested = any(row.split == "test" for _, rows in parts for row in rows)
+    for _, rows in parts:
+        reported = [row for row in rows if row.split == "test" or not tested]
+        last: dict[str, int] = defaultdict(int)
+        for row in reported:
+            last[row.level] = max(last[row.level], row.update)
+        records += [row for row in reported if row.update == last[row.level]]
+    collapsed = frozenset(run.cell.seed for run, _ in parts if phase == "rl" and run.collapse)
+    cell = parts[0][0].cell
+    return Condition(cell.label, cell, phase, interface, variant, tuple(records), collapsed)
+
+
+def _without_repeats(conditions: Sequence[Condition]) -> list[Condition]:
+    """Leave out SFT conditions that repeat another one: cells that started from the same checkpoint."""
+    seen: set[tuple[object, ...]] = set()
+    kept = []
+    for one in conditions:
+        outcome = hash(tuple((row.seed, row.instance_key, row.attempt, row.tokens, row.solved) for row in one.records))
+        key = (one.cell.study, one.phase, one.interface, one.variant, outcome)
+        if one.phase != "sft" or key not in seen:
+            kept.append(one)
+        seen.add(key)
+    return kept
+
+
+def _named(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    """Give every condition a label that no other one of its study has."""
+    named: list[Condition] = []
+    taken: set[tuple[str, str]] = set()
+    for one in conditions:
+        label = _label(one)
+        if (one.cell.study, label) in taken:
+            label = f"{label} ({one.cell.cell})"
+        taken.add((one.cell.study, label))
+        named.append(Condition(label, one.cell, one.phase, one.interface, one.variant, one.records, one.collapsed))
+    return tuple(named)
+
+
+def _label(one: Condition) -> str:
+    if one.phase == "sft":
+        parts = [one.interface, "SFT only"]
+    else:
+        parts = [one.cell.label or one.cell.cell]
+        if one.phase not in ("rl", one.cell.policy):
+            parts.append(PHASES.get(one.phase, one.phase))
+        if one.interface != one.cell.interface:
+            parts.append(f"run as {one.interface}")
+    return " \N{MIDDLE DOT} ".join([*parts, *([one.variant] if one.variant else [])])

@@ -1,0 +1,127 @@
+"""A results folder, read as far as it can be read: runs with their records, and notes on what was damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from reports.collapse import detect, first_collapse
+from reports.records import StoredEpisode, read_cell, read_episodes, scan
+from reports.schema import CellRecord, CollapseRecord, EvaluationRecord, Record, TimingRecord, UpdateRecord
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: a cell with one seed."""
+
+    folder: Path
+    cell: CellRecord
+    evaluations: tuple[EvaluationRecord, ...]
+    updates: tuple[UpdateRecord, ...]
+    findings: tuple[CollapseRecord, ...]
+    """What the collapse detector says, recorded while it ran or found now."""
+    timings: tuple[TimingRecord, ...]
+    done: bool
+    """Whether the run was finished."""
+
+    @property
+    def collapse(self) -> CollapseRecord | None:
+        """The earliest fatal finding."""
+        return first_collapse(self.findings)
+
+    def episodes(self) -> list[StoredEpisode]:
+        """Return the stored evaluation episodes, [] where none were stored.
+
+        Raises:
+            ValueError: if their file is unreadable.
+        """
+        path = self.folder / "episodes.parquet"
+        return read_episodes(path) if path.exists() else []
+
+
+@dataclass(frozen=True)
+class Results:
+    """Every readable run of a results folder."""
+
+    folder: Path
+    runs: tuple[Run, ...]
+    notes: tuple[str, ...]
+    """One line for each thing that was missing or damaged, with file, line and way out."""
+
+
+def load_results(folder: Path) -> Results:
+    """Return the runs under `folder`: a whole results folder, one study's, one cell's or one run's.
+
+    A damaged file is noted and the good part of it kept.
+
+    Raises:
+        ValueError: if there is no such folder, or no readable run in it.
+    """
+    if not folder.is_dir():
+        raise ValueError(f"no results folder at {folder}; run a study first: horizon-bench study run smoke")
+    runs: list[Run] = []
+    notes: list[str] = []
+    for path in sorted(folder.rglob("cell.json")):
+        if any(part.startswith("_") for part in path.relative_to(folder).parts):
+            continue
+        try:
+            runs.append(_load_run(path.parent, notes))
+        except (ValueError, OSError) as error:
+            notes.append(str(error))
+    for path in sorted(folder.rglob("records.jsonl")):
+        if not (path.parent / "cell.json").exists():
+            notes.append(f"{path}: left out, because cell.json beside it is missing; run this cell again")
+    if not any(run.evaluations or run.updates for run in runs):
+        reason = f": {notes[0]}" if notes else ""
+        raise ValueError(
+            f"{folder} holds no readable results{reason}; run a study into it: horizon-bench study run smoke"
+        )
+    return Results(folder, tuple(runs), tuple(notes))
+
+
+def _load_run(folder: Path, notes: list[str]) -> Run:
+    cell = read_cell(folder)
+    records = _scan(folder / "records.jsonl", notes, required=True)
+    timings = _scan(folder / "timings.jsonl", notes, required=False)
+    done = (folder / "done.json").exists()
+    if not done:
+        notes.append(f"{folder}: the run is not finished; shown as far as it went, the same command resumes it")
+    mine: list[Record] = []
+    for record in records:
+        if (record.study, record.cell, record.seed) == (cell.study, cell.cell, cell.seed):
+            mine.append(record)
+        else:
+            notes.append(f"{folder / 'records.jsonl'}: left out a record of {record.cell}, seed {record.seed}")
+            break
+    return Run(
+        folder=folder,
+        cell=cell,
+        evaluations=tuple(record for record in mine if isinstance(record, EvaluationRecord)),
+        updates=tuple(record for record in mine if isinstance(record, UpdateRecord)),
+        findings=_findings(mine),
+        timings=tuple(record for record in timings if isinstance(record, TimingRecord)),
+        done=done,
+    )
+
+
+def _scan(path: Path, notes: list[str], required: bool) -> Sequence[Record]:
+    if not path.exists():
+        if required:
+            notes.append(f"{path}: missing; the run is shown without it, run the cell again to fill it")
+        return ()
+    records, problems = scan(path)
+    notes.extend(problems[:3])
+    if len(problems) > 3:
+        notes.append(f"{path}: {len(problems) - 3} more unreadable lines; the {len(records)} readable ones are used")
+    return records
+
+
+def _findings(records: Sequence[Record]) -> tuple[CollapseRecord, ...]:
+    """Return the detector's findings, each with the checkpoint that the recorded one names."""
+    recorded = {(row.criterion, row.level): row for row in records if isinstance(row, CollapseRecord)}
+    found = {(row.criterion, row.level): row for row in detect(records)}
+    merged = {
+        key: replace(row, checkpoint=recorded[key].checkpoint) if key in recorded else row for key, row in found.items()
+    }
+    return tuple(sorted({**recorded, **merged}.values(), key=lambda row: (row.update, not row.fatal, row.onset)))
