@@ -28,7 +28,7 @@ class Puzzle(ABC, Generic[StateT, MoveT]):
     name: ClassVar[str]
     """Short name, used in prompts, records and file names (`sudoku`)."""
 
-    action_pattern: ClassVar[re.Pattern[str]] = re.compile(r"[A-Za-z_]+\([^()\n]*\)")
+    action_pattern: ClassVar[re.Pattern[str]] = re.compile(r"(?<![A-Za-z_])[A-Za-z_]++\([^()\n]*+\)")
     """Finds the text of each action in a reply, in order; each match is then read by `parse_action`."""
 
     # ---------------------------------------------------------------- rules
@@ -52,6 +52,10 @@ class Puzzle(ABC, Generic[StateT, MoveT]):
     @abstractmethod
     def solved(self, state: StateT) -> bool:
         """Return whether the goal is reached."""
+
+    def examples(self) -> tuple[str, ...]:
+        """Return texts of a few start states, for environments and tests that are given none; () if there are none."""
+        return ()
 
     def refusal(self, state: StateT, move: MoveT) -> str | None:
         """Return why the rules refuse `move` here, or None if it is legal. Never consults a solution."""

@@ -1,0 +1,170 @@
+"""Where an episode's start comes from, and what is known about it before the first decision.
+
+A `Workshop` holds everything that environments of one puzzle share (rules, parser, prepared instances), so that a
+thousand lanes prepare each instance once.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import solvers
+from horizon_bench.envs.names import check_name
+from horizon_bench.envs.parsing import ReplyParser
+from horizon_bench.envs.split import SplitReader
+from puzzles import PUZZLES, Puzzle
+from solvers.base import Oracle
+
+_MOST_PREPARED = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One instance, ready to play."""
+
+    start: Any
+    text: str
+    """The start, as the puzzle writes it."""
+    key: str
+    """Content key."""
+    level: str
+    """Name of the level, or `-`."""
+    distance: int
+    """Goal distance of the start, in atomic actions."""
+    oracle: Oracle[Any, Any]
+
+
+class Workshop:
+    """Rules, reply parser and prepared instances of one puzzle."""
+
+    def __init__(self, puzzle: Puzzle[Any, Any], plain: Puzzle[Any, Any]) -> None:
+        """Hold the puzzle.
+
+        Args:
+            puzzle: the rules in force.
+            plain: the same rules without repairs, which say when nothing new can be done.
+        """
+        self.puzzle = puzzle
+        self.plain = plain
+        self.parser = ReplyParser(puzzle)
+        self._splitter: SplitReader | None = None
+        self._prepared: OrderedDict[str, Prepared] = OrderedDict()
+
+    @property
+    def splitter(self) -> SplitReader:
+        """Reader of half actions, made on first use."""
+        if self._splitter is None:
+            self._splitter = SplitReader(self.puzzle, self.parser)
+        return self._splitter
+
+    def prepare(self, instance: Any) -> Prepared:
+        """Return the instance ready to play.
+
+        Args:
+            instance: text of a start, or a record with `start`, `key` and `level`.
+
+        Raises:
+            ValueError: if the text is no start of the puzzle, is solved already or cannot be solved.
+        """
+        text = instance if isinstance(instance, str) else instance.start
+        known = self._prepared.get(text)
+        if known is not None and (
+            isinstance(instance, str) or (instance.key == known.key and instance.level == known.level)
+        ):
+            return known
+        prepared = self._prepare(text, instance)
+        self._prepared[text] = prepared
+        if len(self._prepared) > _MOST_PREPARED:
+            self._prepared.popitem(last=False)
+        return prepared
+
+    def _prepare(self, text: str, instance: Any) -> Prepared:
+        start = self.puzzle.parse(text)
+        if self.puzzle.solved(start):
+            raise ValueError(f"instance {text!r} is solved already; give a start that is not")
+        oracle = solvers.oracle(self.puzzle, start)
+        if oracle.distance_to_go(start) is None:
+            raise ValueError(f"instance {text!r} cannot be solved; give one with a solution")
+        plain = isinstance(instance, str)
+        return Prepared(
+            start=start,
+            text=self.puzzle.format(start),
+            key=self.puzzle.key(start) if plain else instance.key,
+            level="-" if plain else instance.level,
+            distance=oracle.distance,
+            oracle=oracle,
+        )
+
+
+@lru_cache(maxsize=64)
+def workshop(puzzle: str, size: int | None, repairable: bool) -> Workshop:
+    """Return the shared workshop of a puzzle.
+
+    Args:
+        puzzle: a name in `PUZZLES` or an import string `module:Class`.
+        size: rows of the board, for puzzles that take one.
+        repairable: whether own moves may be overwritten, for puzzles that offer it.
+
+    Raises:
+        ValueError: if there is no such puzzle, or it refuses the size.
+    """
+    maker = find_maker(puzzle)
+    options = _size_options(maker, puzzle, size)
+    plain = maker(**options)
+    if repairable and _takes(_signed(maker, puzzle), "overwrite"):
+        return Workshop(maker(**options, overwrite=True), plain)
+    return Workshop(plain, plain)
+
+
+def find_maker(puzzle: str) -> Callable[..., Puzzle[Any, Any]]:
+    """Return the class or function that makes the puzzle.
+
+    Raises:
+        ValueError: if the name is not registered, or the import string leads nowhere.
+    """
+    if not isinstance(puzzle, str) or ":" not in puzzle:
+        return PUZZLES[check_name("puzzle", puzzle, PUZZLES)]
+    module, _, name = puzzle.partition(":")
+    try:
+        maker: Any = import_module(module)
+        for part in name.split("."):
+            maker = getattr(maker, part)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(
+            f"cannot import puzzle {puzzle!r} ({error}); write it as 'package.module:ClassName' of an importable module"
+        ) from error
+    if not callable(maker):
+        raise ValueError(f"puzzle {puzzle!r} is {maker!r}, must be a class or a function that makes one")
+    made: Callable[..., Puzzle[Any, Any]] = maker
+    return made
+
+
+def _signed(maker: Callable[..., Puzzle[Any, Any]], puzzle: str) -> Callable[..., Any]:
+    """Return what carries the maker's parameters."""
+    if puzzle == "sudoku":
+        from puzzles.sudoku import Sudoku
+
+        return Sudoku
+    return maker
+
+
+def _takes(maker: Callable[..., Any], name: str) -> bool:
+    return name in inspect.signature(maker).parameters
+
+
+def _size_options(maker: Callable[..., Puzzle[Any, Any]], puzzle: str, size: int | None) -> dict[str, int]:
+    """Return the keyword arguments that set the size."""
+    if size is None:
+        return {}
+    signed = _signed(maker, puzzle)
+    if _takes(signed, "size"):
+        return {"size": size}
+    if _takes(signed, "rows") and _takes(signed, "columns"):
+        return {"rows": size, "columns": size}
+    raise ValueError(f"puzzle {puzzle!r} takes no size; leave the argument `size` out")

@@ -1,0 +1,98 @@
+"""Chooses the instances an environment draws from: one text, a bank, or the puzzle's own examples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from curricula.levels import LEVELS
+from horizon_bench.envs.instances import find_maker
+from horizon_bench.envs.names import check_name
+
+SPLITS = ("train", "validation", "test")
+"""Parts of a bank."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where starts come from."""
+
+    instances: Sequence[Any]
+    """Texts or records, at least one."""
+    size: int | None
+    """Rows of the board; None leaves it to the puzzle."""
+
+
+def find_source(
+    puzzle: str, level: str | None, split: str, bank: str | Path | None, size: int | None, instance: str | None
+) -> Source:
+    """Return the instances that the arguments ask for.
+
+    Args:
+        puzzle: a name in `PUZZLES` or an import string.
+        level: name of a level; by default the first of the puzzle at its size.
+        split: `train`, `validation` or `test`.
+        bank: path of a bank file; by default the bank that ships for the level.
+        size: rows of the board; by default the level's.
+        instance: text of the only start.
+
+    Raises:
+        ValueError: if the arguments contradict each other, or name nothing.
+    """
+    check_name("split", split, SPLITS)
+    if instance is not None:
+        return Source((instance,), size if size is not None else _size_of(puzzle, instance))
+    known = [entry for entry in LEVELS.values() if entry.puzzle == puzzle]
+    if not known and bank is None:
+        return Source(_examples(puzzle, size), size)
+    if level is None:
+        wanted = size if size is not None else _default_size(puzzle)
+        level = next((entry.name for entry in known if entry.size == wanted), None)
+        if level is None and known:
+            sizes = ", ".join(sorted({str(entry.size) for entry in known}))
+            raise ValueError(f"no level has boards of size {size}; sizes with levels: {sizes}; or give instance=")
+    elif known:
+        found = LEVELS[check_name(f"level of {puzzle}", level, [entry.name for entry in known])]
+        if size is not None and size != found.size:
+            raise ValueError(f"size is {size}, but level {level} has boards of size {found.size}; give one of them")
+        size = found.size
+    if size is None and level in LEVELS:
+        size = LEVELS[level].size
+    instances = _bank(level, split, None if bank is None else str(bank))
+    if not instances:
+        raise ValueError(f"bank {bank or level!r} holds no instance of level {level} in split {split!r}")
+    return Source(instances, size)
+
+
+@lru_cache(maxsize=64)
+def _bank(level: str | None, split: str, bank: str | None) -> tuple[Any, ...]:
+    from curricula import load_bank
+
+    return tuple(load_bank(level, split) if bank is None else load_bank(level, split, path=bank))
+
+
+def _default_size(puzzle: str) -> int:
+    return 9 if puzzle == "sudoku" else next(entry.size for entry in LEVELS.values() if entry.puzzle == puzzle)
+
+
+def _size_of(puzzle: str, instance: str) -> int | None:
+    """Return the board size of a Sudoku's text; other puzzles read theirs themselves."""
+    if puzzle != "sudoku":
+        return None
+    from puzzles.sudoku import sudoku_size
+
+    return sudoku_size(instance)
+
+
+def _examples(puzzle: str, size: int | None) -> tuple[str, ...]:
+    maker = find_maker(puzzle)
+    examples = tuple((maker() if size is None else maker(size=size)).examples())
+    if not examples:
+        raise ValueError(
+            f"puzzle {puzzle!r} offers no examples() to start from; give instance=TEXT or bank=PATH, "
+            "or let its examples() return texts of starts"
+        )
+    return examples

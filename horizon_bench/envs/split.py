@@ -1,0 +1,115 @@
+"""The `split` interface: one atomic action in two decisions, what and then where.
+
+The halves come from the action's own text, for any puzzle: of `value(5, r1c1)` the first argument, `5`, is what, the
+others, `r1c1`, are where; of an action with one argument, as `erase(r1c1)`, the name is what and the argument is where.
+Replies are `what(5)` and `where(r1c1)`, or the bare halves.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from horizon_bench.envs.parsing import ReplyParser, split_thought
+from puzzles.base import Puzzle
+
+_CALL = re.compile(r"([A-Za-z_]+)\(([^()\n]*)\)")
+_HALF = re.compile(r"(?<![A-Za-z])(what|where)[ \t]{0,4}\(([^()\n]{0,100})\)", re.IGNORECASE)
+_LONGEST_BARE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """One half of an action, as a reply gave it."""
+
+    thought: str | None
+    rationale: str
+    problem: str = ""
+    """Why the reply is unreadable; empty if it is readable."""
+    pending: str | None = None
+    """What the next reply goes on from."""
+    refused: str = ""
+    """Why no legal action begins so; empty if one does."""
+    text: str = ""
+    """The half as the reply gave it."""
+    move: Any = None
+    """The whole move, at the second half."""
+
+
+def halves(puzzle: Puzzle[Any, Any], move: Any) -> tuple[str, str]:
+    """Return what and where of a move.
+
+    Args:
+        puzzle: writes the move.
+        move: an atomic move.
+    """
+    text = puzzle.format_action(move)
+    call = _CALL.fullmatch(text)
+    if call is None:
+        what, _, where = text.partition(" ")
+        return what, where
+    first, _, rest = call[2].partition(",")
+    return (first.strip(), rest.strip()) if rest else (call[1], call[2].strip())
+
+
+class SplitReader:
+    """Reads the halves of one puzzle's actions."""
+
+    def __init__(self, puzzle: Puzzle[Any, Any], parser: ReplyParser) -> None:
+        """Learn the halves of every move that the puzzle names in advance."""
+        self._puzzle = puzzle
+        self._parser = parser
+        self._moves = {_fold(*halves(puzzle, move)): move for move in puzzle.all_moves()}
+        self._whats = {what for what, _ in self._moves}
+        self._names = {call[1] for move in puzzle.all_moves() if (call := _CALL.fullmatch(puzzle.format_action(move)))}
+
+    def read(self, state: Any, pending: str | None, reply: str) -> Half:
+        """Return the half that a reply gives.
+
+        Args:
+            state: the state it acts on.
+            pending: what was chosen before, or None at the first half.
+            reply: any text.
+        """
+        thought, before, body = split_thought(reply)
+        wanted = "what" if pending is None else "where"
+        found = [match for match in _HALF.finditer(body) if match[1].casefold() == wanted]
+        if len(found) > 1 or (not found and len(body.strip()) > _LONGEST_BARE):
+            return Half(thought, before, f"write {wanted}(...) once", pending)
+        text = found[0][2].strip() if found else body.strip()
+        if not text and pending is None:
+            return Half(thought, before, f"no {wanted}(...) found", pending)
+        rationale = f"{before}{body[: found[0].start()]}".strip() if found else before
+        if pending is None:
+            return self._first(state, text, Half(thought, rationale, text=text))
+        return self._second(state, pending, text, Half(thought, rationale, text=text))
+
+    def _first(self, state: Any, text: str, half: Half) -> Half:
+        """Return the first half, refused where no legal action begins so."""
+        folded = _fold(text, "")[0]
+        for move in self._puzzle.moves(state):
+            what = halves(self._puzzle, move)[0]
+            if _fold(what, "")[0] == folded:
+                return replace(half, pending=what)
+        if folded in self._whats or not self._moves:
+            return replace(half, refused=f"no legal action begins with {text[:40]}")
+        return replace(half, problem=f"unknown first half {text[:40]!r}")
+
+    def _second(self, state: Any, pending: str, text: str, half: Half) -> Half:
+        """Return the second half with its move, legal or not."""
+        table = self._moves or {_fold(*halves(self._puzzle, move)): move for move in self._puzzle.moves(state)}
+        move = table.get(_fold(pending, text))
+        if move is None:
+            for name in self._names:
+                moves = self._parser.read_action(f"{name}({pending}, {text})")
+                if moves is not None and len(moves) == 1:
+                    move = moves[0]
+        if move is None:
+            return replace(half, problem=f"unknown second half {text[:40]!r}", pending=pending)
+        return replace(half, move=move)
+
+
+def _fold(what: str, where: str) -> tuple[str, str]:
+    """Return both halves without blanks and case."""
+    return "".join(what.split()).casefold(), "".join(where.split()).casefold()
