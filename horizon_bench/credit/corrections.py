@@ -156,7 +156,7 @@ def find_correction(name: str) -> Correction:
     for part in parts:
         if part not in CORRECTIONS:
             near = difflib.get_close_matches(part, CORRECTIONS, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = f"; did you mean {near[0]!r}?" if near else "."
             raise ValueError(f"unknown correction {part!r}{hint} known, joined by +: {', '.join(CORRECTIONS)}")
     return CORRECTIONS[name] if len(parts) == 1 else compose(*(CORRECTIONS[part] for part in parts))
 

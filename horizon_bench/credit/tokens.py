@@ -59,7 +59,7 @@ def token_grpo_best(
 
 
 def token_rloo(rewards: FloatArray, mask: FloatArray, groups: IntArray, *, single: Single = "raw") -> FloatArray:
-    """Return verl's RLOO: the row's score minus the mean of the group's others (vectorised version: `single="zero"`)."""
+    """Return verl's RLOO: the row's score minus the mean of the group's others (vectorised: `single="zero"`)."""
     return leave_one_out(rewards.sum(axis=1), groups, single=single)[:, None] * mask
 
 
