@@ -79,6 +79,8 @@ class Episode:
     """Ended by a budget."""
     end_reason: str
     """`solved`, `wrong`, `illegal`, `format`, `dead`, `max_decisions`, `max_atomic_steps`, `max_tokens`."""
+    final_observation: str = ""
+    """What the policy would have seen next, where a budget cut the episode off; empty where the rules ended it."""
 
     @property
     def decisions(self) -> int:

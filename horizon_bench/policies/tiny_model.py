@@ -27,7 +27,7 @@ class TinyConfig(PretrainedConfig):
         vocab_size: int = 32,
         hidden_size: int = 48,
         num_hidden_layers: int = 3,
-        num_attention_heads: int = 4,
+        num_attention_heads: int = 3,
         prefix_length: int = 17,
         max_reply_tokens: int = 24,
         feature_count: int = 0,

@@ -12,7 +12,7 @@ from puzzles.base import Puzzle
 PAD, END, UNKNOWN = "<pad>", "<end>", "<unk>"
 THINK, THINK_END = "<think>", "</think>"
 FEEDBACK = ("<ok>", "<illegal>", "<void>")
-MODES = ("<atomic>", "<macro>", "<fixed>")
+MODES = ("<atomic>", "<macro>", "<fixed>", "<what>", "<where>")
 SPECIAL = (PAD, END, UNKNOWN, THINK, THINK_END, *FEEDBACK, *MODES)
 
 

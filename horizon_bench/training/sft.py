@@ -1,0 +1,372 @@
+"""Supervised fine-tuning of the small model on expert traces, through `trl.SFTTrainer`.
+
+Rows are token ids and labels made here; nothing is tokenised by the trainer. One model learns all interfaces from the
+same boards, told apart by the mode token; how well it acts in each is measured afterwards.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812
+from datasets import Dataset
+from torch import Tensor
+from transformers import TrainerCallback
+from trl import SFTConfig as TrlConfig
+from trl import SFTTrainer
+
+from horizon_bench.policies.tiny import TinyPolicy
+from horizon_bench.policies.vocabulary import FEEDBACK
+from horizon_bench.training.collator import IGNORED, RowLayout, SharedPrefixCollator
+from horizon_bench.training.traces import MODE_TOKENS, TargetSettings, TargetWriter, expert_states
+from puzzles.base import Puzzle
+
+_LOGGER = logging.getLogger(__name__)
+
+
+class Start(Protocol):
+    """What SFT needs of an instance."""
+
+    @property
+    def start(self) -> str:
+        """The start as `Puzzle.format` writes it."""
+
+
+@dataclass(frozen=True)
+class SftConfig:
+    """How the small model learns from expert traces. All defaults are ours."""
+
+    steps: int = 400
+    """Optimiser steps."""
+    boards: int = 48
+    """States in a step; each carries one reply for each entry of `modes`."""
+    modes: tuple[str, ...] = ("atomic", "macro", "macro", "fixed")
+    """Replies of a state."""
+    targets: TargetSettings = field(default_factory=TargetSettings)
+    """What the replies look like."""
+    learning_rate: float = 6e-3
+    """Peak learning rate."""
+    final_rate: float = 0.1
+    """Learning rate at the end of the cosine, as a share of the peak."""
+    warmup_steps: int = 30
+    """Steps of linear warm-up."""
+    weight_decay: float = 0.01
+    """Decoupled weight decay."""
+    gradient_clip: float = 1.0
+    """Largest gradient norm."""
+    action_weight: float = 2.0
+    """Weight of the loss at tokens of actions; 1 at thoughts and the end token."""
+    feedback_share: float = 0.05
+    """Share of prompts whose feedback token is another than `<ok>`, drawn at random."""
+    accuracy_states: int = 400
+    """States on which the accuracy of each mode is measured afterwards; 0 measures nothing."""
+    seed: int = 0
+    """Seed of traces, order and measurement."""
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        for name in ("steps", "boards"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        unknown = [mode for mode in self.modes if mode not in MODE_TOKENS]
+        if unknown or not self.modes:
+            raise ValueError(f"modes {self.modes} must name some of {', '.join(MODE_TOKENS)}")
+        if not self.learning_rate > 0:
+            raise ValueError(f"learning_rate must be above 0, not {self.learning_rate}")
+
+
+@dataclass(frozen=True)
+class SftReport:
+    """What SFT did."""
+
+    losses: tuple[float, ...]
+    """Mean loss of each tenth of the training, in nats per (weighted) token."""
+    accuracy: dict[str, float]
+    """Shares by mode and kind, such as `atomic_first_action`; see `measure`."""
+    states: int
+    """States that the model was trained on."""
+    tokens: int
+    """Reply tokens that were learned."""
+    seconds: float
+    """Wall-clock of the training, traces included."""
+
+
+def train_sft(policy: TinyPolicy, puzzle: Puzzle[Any, Any], instances: Sequence[Start], config: SftConfig) -> SftReport:
+    """Train the policy's model in place and return the report.
+
+    Args:
+        policy: the small model and its tokenizer.
+        puzzle: the rules of the instances.
+        instances: training instances; their expert walks give the states.
+        config: every choice.
+
+    Raises:
+        ValueError: without instances, or if a reply of the traces is longer than the model's longest.
+    """
+    if not instances:
+        raise ValueError("SFT needs at least one instance")
+    started = time.perf_counter()
+    seeds = np.random.SeedSequence(config.seed).spawn(3)
+    rows, layout = build_rows(policy, puzzle, instances, config, np.random.default_rng(seeds[0]))
+    losses = _LossLog(max(1, config.steps // 10))
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder, torch.random.fork_rng(devices=[]):
+        arguments = _arguments(config, folder, int(seeds[1].generate_state(1)[0]) // 2)
+        trainer = WeightedTrainer(
+            action_weight=config.action_weight,
+            thought_end=policy.marks.thought_end,
+            end=policy.marks.end,
+            model=policy.model,
+            args=arguments,
+            train_dataset=rows,
+            data_collator=SharedPrefixCollator(layout),
+            processing_class=policy.tokenizer,
+            callbacks=[losses],
+        )
+        trainer.train()
+    del policy.model.forward  # the trainer's own head, bound to the instance
+    policy.model.eval()
+    accuracy = measure(policy, puzzle, instances, config, np.random.default_rng(seeds[2]))
+    learned = int((np.array(rows["labels"]) != IGNORED).sum())
+    return SftReport(tuple(losses.means), accuracy, len(rows), learned, time.perf_counter() - started)
+
+
+def build_rows(
+    policy: TinyPolicy,
+    puzzle: Puzzle[Any, Any],
+    instances: Sequence[Start],
+    config: SftConfig,
+    rng: np.random.Generator,
+) -> tuple[Dataset, RowLayout]:
+    """Return one row of ids and labels for each state of the training, and their layout.
+
+    Args:
+        policy: gives ids to tokens.
+        puzzle: the rules.
+        instances: walked again and again, in random order, until there are enough states.
+        config: steps, boards, modes and replies.
+        rng: order, ties, thoughts, feedback.
+    """
+    ids, count = policy.ids, config.steps * config.boards
+    writer = TargetWriter(puzzle, config.targets, rng)
+    prompts: list[list[int]] = []
+    replies: list[list[list[int]]] = []
+    while len(prompts) < count:
+        order = [instances[index].start for index in rng.permutation(len(instances))]
+        for oracle, state in expert_states(puzzle, order, rng):
+            feedback = FEEDBACK[rng.integers(1, 3) if rng.random() < config.feedback_share else 0]
+            prompts.append([ids[token] for token in (*puzzle.compact(state), feedback)])
+            replies.append([_reply_ids(policy, reply) for reply in writer.targets(oracle, state, config.modes)])
+            if len(prompts) >= 2 * count:
+                break
+    chosen = rng.permutation(len(prompts))[:count]
+    return _dataset(policy, [prompts[index] for index in chosen], [replies[index] for index in chosen])
+
+
+def _reply_ids(policy: TinyPolicy, reply: tuple[str, ...]) -> list[int]:
+    """Return the ids of mode token, reply and end token."""
+    longest = policy.model.config.max_reply_tokens
+    if len(reply) > longest:
+        raise ValueError(
+            f"an expert reply has {len(reply)} tokens with its end token, the model writes at most {longest}; "
+            "create the policy with a larger max_reply_tokens or ask for shorter macros"
+        )
+    return [*(policy.ids[token] for token in reply), policy.marks.end]
+
+
+def _dataset(policy: TinyPolicy, prompts: list[list[int]], replies: list[list[list[int]]]) -> tuple[Dataset, RowLayout]:
+    """Return padded rows as a data set of `input_ids` and `labels`."""
+    lengths = np.array([[len(reply) for reply in row] for row in replies])
+    width = int(lengths.max())
+    targets = np.full((*lengths.shape, width), policy.marks.pad, dtype=np.int64)
+    for row, slots in enumerate(replies):
+        for slot, reply in enumerate(slots):
+            targets[row, slot, : len(reply)] = reply
+    layout = RowLayout(len(prompts[0]), lengths.shape[1], width)
+    ids, labels = layout.pack(np.array(prompts), targets, lengths)
+    return Dataset.from_dict({"input_ids": ids, "labels": labels}), layout
+
+
+def _arguments(config: SftConfig, folder: str, seed: int) -> TrlConfig:
+    """Return the trainer's arguments: full precision on the CPU, no checkpoints, no reports."""
+    return TrlConfig(
+        output_dir=folder,
+        max_steps=config.steps,
+        per_device_train_batch_size=config.boards,
+        learning_rate=config.learning_rate,
+        lr_scheduler_type="cosine_with_min_lr",
+        lr_scheduler_kwargs={"min_lr_rate": config.final_rate},
+        warmup_steps=config.warmup_steps,
+        weight_decay=config.weight_decay,
+        adam_beta2=0.98,
+        max_grad_norm=config.gradient_clip,
+        seed=seed,
+        use_cpu=True,
+        bf16=False,
+        gradient_checkpointing=False,
+        packing=False,
+        max_length=None,
+        dataset_kwargs={"skip_prepare_dataset": True},
+        remove_unused_columns=False,
+        save_strategy="no",
+        logging_strategy="steps",
+        logging_steps=max(1, config.steps // 10),
+        report_to="none",
+        disable_tqdm=True,
+        dataloader_num_workers=0,
+        dataloader_pin_memory=False,
+    )
+
+
+class _LossLog(TrainerCallback):  # type: ignore[misc]
+    """Collects the mean losses that the trainer logs, without printing them."""
+
+    def __init__(self, every: int) -> None:
+        self.every = every
+        self.means: list[float] = []
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
+        """Keep the loss of the last steps."""
+        if logs and "loss" in logs:
+            self.means.append(float(logs["loss"]))
+
+
+class WeightedTrainer(SFTTrainer):  # type: ignore[misc]
+    """`SFTTrainer` whose loss weighs the tokens of actions; with weight 1 it is the trainer's own loss."""
+
+    def __init__(self, *, action_weight: float, thought_end: int, end: int, **kwargs: Any) -> None:
+        """Remember weight and marks; all else goes to `SFTTrainer`."""
+        self.action_weight, self.thought_end, self.end = action_weight, thought_end, end
+        super().__init__(**kwargs)
+
+    def compute_loss(
+        self, model: Any, inputs: dict[str, Tensor], return_outputs: bool = False, num_items_in_batch: Any = None
+    ) -> Any:
+        """Return the weighted mean loss over the learned tokens of the batch."""
+        first = int((inputs["labels"] != IGNORED).any(0).nonzero()[0, 0]) - 1
+        output = model(
+            input_ids=inputs["input_ids"],
+            attention_mask=inputs["attention_mask"],
+            position_ids=inputs["position_ids"],
+            first_query=first,
+        )
+        labels = inputs["labels"][:, first + 1 :]
+        losses = F.cross_entropy(output.logits[:, :-1].flatten(0, 1), labels.flatten(), reduction="none")
+        weights = token_weights(labels, self.action_weight, self.thought_end, self.end)
+        loss = (losses * weights.flatten()).sum() / weights.sum().clamp(min=1.0)
+        return (loss, output) if return_outputs else loss
+
+
+def token_weights(labels: Tensor, action_weight: float, thought_end: int, end: int) -> Tensor:
+    """Return the weight of every label: 0 if ignored, `action_weight` in actions, else 1, shape of `labels`.
+
+    Args:
+        labels: ids, or -100 where nothing is learned; between two replies of a row stands at least one -100.
+        action_weight: weight of tokens after `</think>`, or of all tokens of a reply without a thought.
+        thought_end: id of `</think>`.
+        end: id of the end token, which counts 1.
+    """
+    learned = labels != IGNORED
+    closes = torch.cat([labels == thought_end, torch.zeros_like(labels[:, :1], dtype=torch.bool)], 1).flip(1)
+    pauses = torch.cat([~learned, torch.ones_like(labels[:, :1], dtype=torch.bool)], 1).flip(1)
+    steps = torch.arange(closes.shape[1])
+    last_close = torch.where(closes, steps, -1).cummax(1).values
+    last_pause = torch.where(pauses, steps, -1).cummax(1).values
+    thinking = (last_close > last_pause).flip(1)[:, :-1]
+    weights = learned.float()
+    return torch.where(learned & ~thinking & (labels != end), weights * action_weight, weights)
+
+
+def measure(
+    policy: TinyPolicy,
+    puzzle: Puzzle[Any, Any],
+    instances: Sequence[Start],
+    config: SftConfig,
+    rng: np.random.Generator,
+) -> dict[str, float]:
+    """Return how well each mode acts on states of expert walks, sampled at the policy's temperature, no slips.
+
+    Per mode: `<mode>_format` (readable replies), `<mode>_thought` (true ones among them, with thoughts),
+    `<mode>_first_action` and `<mode>_action` (right actions among the first and among all that were written; right means
+    legal and on a shortest way), `<mode>_length` (actions in a readable reply).
+
+    Args:
+        policy: what is measured.
+        puzzle: the rules.
+        instances: their expert walks give the states.
+        config: number of states, modes and replies.
+        rng: states and sampling.
+    """
+    if not config.accuracy_states:
+        return {}
+    order = [instances[index].start for index in rng.permutation(len(instances))[: config.accuracy_states]]
+    places = list(expert_states(puzzle, order, rng))
+    places = [places[index] for index in rng.permutation(len(places))[: config.accuracy_states]]
+    calm = policy.with_sampling(thought_slip=0.0)
+    accuracy: dict[str, float] = {}
+    for mode in dict.fromkeys(config.modes):
+        prompts = [" ".join((*puzzle.compact(state), FEEDBACK[0], MODE_TOKENS[mode])) for _, state in places]
+        replies = calm.reply(prompts, (), rng.spawn(len(prompts)))
+        graded = [
+            grade(puzzle, oracle, state, reply.text) for (oracle, state), reply in zip(places, replies, strict=True)
+        ]
+        accuracy.update(_summary(mode, graded, thoughts=config.targets.thoughts))
+    return accuracy
+
+
+@dataclass(frozen=True)
+class Grade:
+    """How one reply did."""
+
+    readable: bool
+    thought: bool | None
+    right: tuple[bool, ...]
+
+
+def grade(puzzle: Puzzle[Any, Any], oracle: Any, state: Any, text: str) -> Grade:
+    """Return the grade of one reply; actions after a wrong one are judged on the board without it."""
+    thought, closed, body = text.rpartition("</think>")
+    verdict = puzzle.check_thought(state, thought.replace("<think>", "")) if closed else None
+    tokens, right = body.split(), []
+    while tokens:
+        for width in (3, 2, 1):
+            moves = puzzle.parse_action(" ".join(tokens[:width])) if len(tokens) >= width else None
+            if moves:
+                break
+        else:
+            return Grade(False, verdict, ())
+        tokens = tokens[width:]
+        for move in moves:
+            after = puzzle.apply(state, move) if puzzle.refusal(state, move) is None else None
+            here = oracle.distance_to_go(state)
+            right.append(after is not None and oracle.distance_to_go(after) == here - 1)
+            if right[-1]:
+                state = after
+    return Grade(bool(right), verdict, tuple(right))
+
+
+def _summary(mode: str, graded: Sequence[Grade], *, thoughts: bool) -> dict[str, float]:
+    """Return the shares of one mode."""
+    readable = [grade for grade in graded if grade.readable]
+    actions = [right for grade in readable for right in grade.right]
+
+    def share(values: Sequence[Any]) -> float:
+        return float(np.mean(values)) if len(values) else math.nan
+
+    summary = {
+        f"{mode}_format": share([grade.readable for grade in graded]),
+        f"{mode}_first_action": share([grade.right[0] for grade in readable]),
+        f"{mode}_action": share(actions),
+        f"{mode}_length": share([len(grade.right) for grade in readable]),
+    }
+    if thoughts:
+        summary[f"{mode}_thought"] = share([grade.thought is True for grade in readable])
+    return summary
