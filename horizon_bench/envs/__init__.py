@@ -1,6 +1,7 @@
 """Environments: any puzzle as text, tokens or arrays, under every action interface, reward and error rule."""
 
-from horizon_bench.envs.core import Decision, Game, Snapshot
+from horizon_bench.envs.core import Game
+from horizon_bench.envs.decisions import Decision, Snapshot
 from horizon_bench.envs.interfaces import INTERFACES, ActionInterface, Interface, find_interface
 from horizon_bench.envs.parsing import ParsedReply, ReplyParser
 from horizon_bench.envs.puzzle_env import PuzzleEnv

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import gymnasium
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from horizon_bench.envs import prompts
-from horizon_bench.envs.core import Decision, Game
+from horizon_bench.envs.core import Game
+from horizon_bench.envs.decisions import Decision
 
 
 class Form(Protocol):
@@ -33,7 +35,8 @@ class Form(Protocol):
 
 def make_form(game: Game) -> Form:
     """Return the form that the game's settings ask for."""
-    return {"text": TextForm, "compact": CompactForm, "array": ArrayForm}[game.settings.observation](game)
+    forms: dict[str, Callable[[Game], Form]] = {"text": TextForm, "compact": CompactForm, "array": ArrayForm}
+    return forms[game.settings.observation](game)
 
 
 class TextForm:

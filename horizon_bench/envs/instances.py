@@ -43,15 +43,17 @@ class Prepared:
 class Workshop:
     """Rules, reply parser and prepared instances of one puzzle."""
 
-    def __init__(self, puzzle: Puzzle[Any, Any], plain: Puzzle[Any, Any]) -> None:
+    def __init__(self, puzzle: Puzzle[Any, Any], plain: Puzzle[Any, Any], subgoals: str | None = None) -> None:
         """Hold the puzzle.
 
         Args:
             puzzle: the rules in force.
             plain: the same rules without repairs, which say when nothing new can be done.
+            subgoals: kind of subgoals, None for the oracle's own choice.
         """
         self.puzzle = puzzle
         self.plain = plain
+        self._oracle_options = {} if subgoals is None else {"subgoals": subgoals}
         self.parser = ReplyParser(puzzle)
         self._splitter: SplitReader | None = None
         self._prepared: OrderedDict[str, Prepared] = OrderedDict()
@@ -88,7 +90,7 @@ class Workshop:
         start = self.puzzle.parse(text)
         if self.puzzle.solved(start):
             raise ValueError(f"instance {text!r} is solved already; give a start that is not")
-        oracle = solvers.oracle(self.puzzle, start)
+        oracle = solvers.oracle(self.puzzle, start, **self._oracle_options)
         if oracle.distance_to_go(start) is None:
             raise ValueError(f"instance {text!r} cannot be solved; give one with a solution")
         plain = isinstance(instance, str)
@@ -103,13 +105,14 @@ class Workshop:
 
 
 @lru_cache(maxsize=64)
-def workshop(puzzle: str, size: int | None, repairable: bool) -> Workshop:
+def workshop(puzzle: str, size: int | None, repairable: bool, subgoals: str | None = None) -> Workshop:
     """Return the shared workshop of a puzzle.
 
     Args:
         puzzle: a name in `PUZZLES` or an import string `module:Class`.
         size: rows of the board, for puzzles that take one.
         repairable: whether own moves may be overwritten, for puzzles that offer it.
+        subgoals: kind of subgoals, for puzzles whose oracle offers several.
 
     Raises:
         ValueError: if there is no such puzzle, or it refuses the size.
@@ -118,8 +121,8 @@ def workshop(puzzle: str, size: int | None, repairable: bool) -> Workshop:
     options = _size_options(maker, puzzle, size)
     plain = maker(**options)
     if repairable and _takes(_signed(maker, puzzle), "overwrite"):
-        return Workshop(maker(**options, overwrite=True), plain)
-    return Workshop(plain, plain)
+        return Workshop(maker(**options, overwrite=True), plain, subgoals)
+    return Workshop(plain, plain, subgoals)
 
 
 def find_maker(puzzle: str) -> Callable[..., Puzzle[Any, Any]]:

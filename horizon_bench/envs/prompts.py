@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from puzzles.base import Puzzle
 
 if TYPE_CHECKING:
-    from horizon_bench.envs.core import Decision
+    from horizon_bench.envs.decisions import Decision
 
 CHARACTERS = "".join(
     sorted(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from horizon_bench.envs.core import Decision, Game, Snapshot
+from horizon_bench.envs.core import Game
+from horizon_bench.envs.decisions import Decision, Snapshot
 from horizon_bench.envs.forms import make_form
 from horizon_bench.envs.instances import Prepared, workshop
 from horizon_bench.envs.names import check_name
@@ -24,7 +25,7 @@ from solvers.base import Oracle
 SETTINGS = tuple(field.name for field in fields(Settings))
 """Arguments that go into `Settings`."""
 
-ARGUMENTS = ("puzzle", "level", "split", "bank", "size", "instance", "render_mode", *SETTINGS)
+ARGUMENTS = ("puzzle", "level", "split", "bank", "size", "instance", "subgoals", "render_mode", *SETTINGS)
 """Every argument of an environment."""
 
 _OPTIONS = ("instance", "same_instance")
@@ -56,7 +57,7 @@ class PuzzleEnv(gymnasium.Env[Any, Any]):
     (1.0, True, 2, 'solved')
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": 4}
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012
 
     def __init__(
         self,
@@ -66,6 +67,7 @@ class PuzzleEnv(gymnasium.Env[Any, Any]):
         bank: str | Path | None = None,
         size: int | None = None,
         instance: str | None = None,
+        subgoals: str | None = None,
         render_mode: str | None = None,
         **settings: Any,
     ) -> None:
@@ -78,6 +80,8 @@ class PuzzleEnv(gymnasium.Env[Any, Any]):
             bank: path of a bank file; by default the level's own.
             size: rows of the board; by default the level's.
             instance: text of the only start, instead of a level.
+            subgoals: kind of subgoals, where the puzzle's oracle has several: for Rush Hour `distance` (thresholds of
+                the distance to go, the default) or `blockers` (each cleared for good).
             render_mode: `ansi`, `rgb_array`, `human` or None.
             settings: fields of `Settings`: interface, reward, observation, error rules, budgets.
 
@@ -92,7 +96,7 @@ class PuzzleEnv(gymnasium.Env[Any, Any]):
         chosen = Settings(**settings)
         source = find_source(puzzle, level, split, bank, size, instance)
         self.instances = source.instances
-        self.workshop = workshop(puzzle, source.size, chosen.on_error in ("dead", "stay"))
+        self.workshop = workshop(puzzle, source.size, chosen.on_error in ("dead", "stay"), subgoals)
         first = self.instances[0]
         if len(self.instances) == 1:
             self.workshop.prepare(first)

@@ -38,7 +38,7 @@ def ready_id(level: str, interface: str) -> str:
     return f"{NAMESPACE}/{family}-{level}-{interface}-v0"
 
 
-def register_puzzle(env_id: str, puzzle: str, **defaults: Any) -> None:
+def register_puzzle(env_id: str, puzzle: str | type, **defaults: Any) -> None:
     """Register a puzzle of your own under an id of its own.
 
     Args:
