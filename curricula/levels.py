@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from puzzles import PUZZLES, Puzzle
@@ -22,6 +22,8 @@ class Level:
     """Smallest goal distance, in atomic actions."""
     high: int
     """Largest goal distance, in atomic actions."""
+    techniques: tuple[str, ...] = ()
+    """Sudoku: the hardest technique needed is one of these; () if any will do."""
 
     def make_puzzle(self, **options: Any) -> Puzzle[Any, Any]:
         """Return the level's puzzle; `options` go to its maker."""
@@ -42,14 +44,39 @@ LEVELS: dict[str, Level] = {
 }
 """Every level by name: Sudoku `L1`-`L7` (9x9), `T1`-`T5` (4x4), `M1`-`M5` (6x6); Rush Hour `R1`-`R7` (6x6)."""
 
+TECHNIQUE_CLASSES = {
+    "single": ("Full House", "Naked Single", "Hidden Single"),
+    "pair": (
+        "Locked Pair",
+        "Locked Candidates Type 1 (Pointing)",
+        "Locked Candidates Type 2 (Claiming)",
+        "Naked Pair",
+        "Hidden Pair",
+    ),
+    "fish": ("X-Wing", "Finned X-Wing", "Sashimi X-Wing", "Swordfish", "Jellyfish", "W-Wing", "XY-Wing", "XYZ-Wing"),
+}
+"""Classes of the technique-by-distance bank: the hardest technique needed is of the class."""
+
+TECHNIQUE_LEVELS: dict[str, Level] = {
+    f"{level.name}-{name}": replace(level, name=f"{level.name}-{name}", techniques=techniques)
+    for level in (LEVELS["L2"], LEVELS["L3"], LEVELS["L4"], LEVELS["L5"])
+    for name, techniques in TECHNIQUE_CLASSES.items()
+}
+"""Levels of the technique-by-distance bank: `L2-single` .. `L5-fish`."""
+
 
 def find_level(name: str) -> Level:
-    """Return the level called `name`; an unknown name raises `ValueError` with the nearest ones."""
-    if name in LEVELS:
-        return LEVELS[name]
-    near = difflib.get_close_matches(name.upper(), LEVELS, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"unknown level {name!r}{hint} known: {', '.join(LEVELS)}")
+    """Return the level called `name`, one of `LEVELS` or `TECHNIQUE_LEVELS`.
+
+    Raises:
+        ValueError: naming the nearest ones, if there is none.
+    """
+    known = {**LEVELS, **TECHNIQUE_LEVELS}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name.upper() if "-" not in name else name, known, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise ValueError(f"unknown level {name!r}; {hint}known: {', '.join(known)}")
 
 
 def make_puzzle(name: str, size: int, **options: Any) -> Puzzle[Any, Any]:

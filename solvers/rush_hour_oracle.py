@@ -7,7 +7,7 @@ the primary car's way at the start is cleared for good (some shortest way never 
 from __future__ import annotations
 
 from collections import OrderedDict
-from functools import cached_property
+from weakref import ReferenceType, ref
 
 from puzzles.rush_hour import RushHour, RushHourState, Step
 from solvers.milestones import threshold_names, thresholds
@@ -18,6 +18,7 @@ from solvers.rush_hour_workspace import MAX_STATES
 SUBGOALS = ("distance", "blockers")
 
 _CACHE_BYTES = 256 * 1024 * 1024
+"""Memory of all maps together; beyond it the oldest are dropped, and made again where they are asked for."""
 _maps: OrderedDict[RushHourState, DistanceMap] = OrderedDict()
 
 
@@ -49,6 +50,7 @@ class RushHourOracle:
         self._thresholds = thresholds(solution.distance)
         self._blockers = tuple(start.layout.letters[vehicle] for vehicle in blockers(start))
         self._by_distance = subgoals == "distance"
+        self._map: ReferenceType[DistanceMap] | None = None
 
     @property
     def start(self) -> RushHourState:
@@ -67,14 +69,14 @@ class RushHourOracle:
             return threshold_names(self._thresholds)
         return (*(f"cleared {letter}" for letter in self._blockers), "exit")
 
-    @cached_property
+    @property
     def map(self) -> DistanceMap:
         """Distance to go of every state reachable from the start."""
-        kept = _maps.pop(self._start, None) or DistanceMap(self._start, max_states=self._max_states)
-        _maps[self._start] = kept
-        while len(_maps) > 1 and sum(held.nbytes for held in _maps.values()) > _CACHE_BYTES:
-            _maps.popitem(last=False)
-        return kept
+        held = self._map and self._map()
+        if held is None:
+            held = _shared_map(self._start, self._max_states)
+            self._map = ref(held)
+        return held
 
     def distance_to_go(self, state: RushHourState) -> int | None:
         """Return the fewest steps from `state`, which must be reachable from the start, to the goal."""
@@ -110,3 +112,12 @@ class RushHourOracle:
             if not done[own]:
                 return own
         return done.index(False) if False in done else None
+
+
+def _shared_map(start: RushHourState, max_states: int) -> DistanceMap:
+    """Return the map of a start, kept for the next oracle of the same start as long as memory allows."""
+    held = _maps.pop(start, None) or DistanceMap(start, max_states=max_states)
+    _maps[start] = held
+    while len(_maps) > 1 and sum(each.nbytes for each in _maps.values()) > _CACHE_BYTES:
+        _maps.popitem(last=False)
+    return held

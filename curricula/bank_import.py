@@ -1,0 +1,138 @@
+"""A user's own lists of puzzles: every row re-proved, every refused row listed with its line and the reason.
+
+Understood: one board a line; tables (CSV or tab-separated) whose header names a board column; Rush Hour database lines
+`slides board states`. What a row claims about its board (solution, distance, states) must agree with what is proven.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from curricula.instances import Instance
+from curricula.levels import find_level
+from curricula.proofs import prove
+from solvers import rush_hour
+
+BOARD_COLUMNS = ("start", "givens", "board", "puzzle", "quiz", "quizzes", "question", "grid")
+"""Column names that hold the board, the first present one counts."""
+
+CLAIM_COLUMNS = {
+    "solution": ("solution", "solutions", "answer"),
+    "distance": ("distance", "steps", "optimal_steps", "blanks"),
+    "slides": ("slides", "optimal_slides", "moves"),
+    "states": ("states", "reachable_states", "cluster"),
+}
+"""Column names of what a row may claim."""
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """One refused row."""
+
+    line: int
+    """Line of the file, from 1."""
+    text: str
+    """The row as it stands there."""
+    reason: str
+
+
+@dataclass(frozen=True)
+class _Row:
+    line: int
+    text: str
+    board: str
+    claims: Mapping[str, str]
+
+
+def import_instances(
+    path: str | Path, puzzle: str, level: str | None = None
+) -> tuple[tuple[Instance, ...], tuple[Rejected, ...]]:
+    """Return the proven instances of a file and its refused rows; blank lines and `#` lines are no rows.
+
+    Args:
+        path: the file.
+        puzzle: `sudoku` or `rush-hour`.
+        level: name to enter; by default each instance's own by its distance.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if the file is no text, or the puzzle unknown.
+    """
+    if puzzle not in ("sudoku", "rush-hour"):
+        raise ValueError(f"unknown puzzle {puzzle!r}; lists of sudoku or rush-hour can be imported")
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise ValueError(f"{path} is no UTF-8 text: {problem.reason} at byte {problem.start}") from None
+    accepted: list[Instance] = []
+    rejected: list[Rejected] = []
+    lines_of: dict[str, int] = {}
+    for row in _rows(text):
+        try:
+            instance = _prove_row(row, puzzle, level)
+            if instance.start in lines_of:
+                raise ValueError(f"the same board as in line {lines_of[instance.start]}")
+        except (ValueError, rush_hour.SearchBudgetError) as problem:
+            rejected.append(Rejected(row.line, row.text, str(problem)))
+        else:
+            lines_of[instance.start] = row.line
+            accepted.append(instance)
+    return tuple(accepted), tuple(rejected)
+
+
+def _rows(text: str) -> Iterator[_Row]:
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip() and line[0] != "#"]
+    if not lines:
+        return
+    separator = next((mark for mark in "\t,;" if mark in lines[0][1]), None)
+    names = (
+        [name.strip().lower() for name in lines[0][1].split(separator)] if separator else [lines[0][1].strip().lower()]
+    )
+    board_name = next((name for name in BOARD_COLUMNS if name in names), None)
+    if board_name is None:
+        yield from (_plain_row(number, line) for number, line in lines)
+        return
+    for number, line in lines[1:]:
+        values = next(csv.reader([line], delimiter=separator)) if separator else [line]
+        row = dict(zip(names, (value.strip() for value in values), strict=False))
+        claims = {
+            claim: row[name]
+            for claim, known in CLAIM_COLUMNS.items()
+            for name in known
+            if row.get(name, "-") not in ("", "-")
+        }
+        yield _Row(number, line, row.get(board_name, ""), claims)
+
+
+def _plain_row(number: int, line: str) -> _Row:
+    """Return the row of a bare board, or of a database line `slides board states`."""
+    match line.split():
+        case [slides, board, states] if slides.lstrip("-").isdigit() and states.isdigit():
+            return _Row(number, line, board, {"slides": slides, "states": states})
+    return _Row(number, line, line.strip(), {})
+
+
+def _prove_row(row: _Row, puzzle: str, level: str | None) -> Instance:
+    """Return the proven instance; a claim that does not hold raises `ValueError`."""
+    instance = prove(puzzle, row.board, level)
+    claims = dict(row.claims)
+    if puzzle == "sudoku":
+        stated = claims.get("solution", "")
+        if len(stated) == len(instance.solution) and stated != instance.solution:
+            raise ValueError("the solution stated is not the puzzle's")
+        claims.pop("slides", None)
+    for name in ("distance", "slides"):
+        if name in claims and claims[name] != str(getattr(instance, name)):
+            raise ValueError(f"{name} stated is {claims[name]}, proven is {getattr(instance, name)}")
+    if puzzle == "rush-hour" and "states" in claims:
+        states = len(rush_hour.distance_map(row.board))
+        if claims["states"] != str(states):
+            raise ValueError(f"{claims['states']} reachable states stated, there are {states}")
+    if level is not None:
+        asked = find_level(level)
+        if not asked.low <= instance.distance <= asked.high:
+            raise ValueError(f"distance {instance.distance} is not in level {level} ({asked.low} to {asked.high})")
+    return instance

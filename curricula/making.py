@@ -1,0 +1,53 @@
+"""One new instance of a level, made from its own stream of random numbers and proven before it leaves."""
+
+from __future__ import annotations
+
+from curricula import rush_hour
+from curricula.instances import Instance, instance_rng
+from curricula.levels import Level
+from curricula.proofs import prove
+from puzzles.rush_hour import RushHour
+from solvers.rush_hour_tables import line_members
+
+
+def make_instance(level: Level, seed: int, index: int, max_tries: int | None = None) -> Instance:
+    """Return instance `index` of a level; the same arguments give the same instance, others an unrelated one.
+
+    Args:
+        level: distances and techniques asked for.
+        seed: seed of the whole series.
+        index: place in the series, from 0.
+        max_tries: budget of random boards or grids; the generator's own by default.
+
+    Raises:
+        ValueError: if the budget is used up; the message says what was tried.
+    """
+    rng = instance_rng(seed, level.name, index)
+    budget = {} if max_tries is None else {"max_tries": max_tries}
+    if level.puzzle == "rush-hour":
+        puzzle = RushHour(level.size, level.size)
+        start = puzzle.format(rush_hour.generate(level.low, level.high, rng, puzzle, **budget))
+    else:
+        from curricula.sudoku import make_start
+
+        start = make_start(level, rng, **budget)
+    made = prove(level.puzzle, start, level.name, f"{seed}/{level.name}/{index}")
+    if not level.low <= made.distance <= level.high or (level.techniques and made.grade not in level.techniques):
+        raise RuntimeError(f"the generator broke its promise for level {level.name}: {made}")
+    return made
+
+
+def relation(instance: Instance) -> str:
+    """Return what two instances of one bank must not share.
+
+    Rush Hour: vehicles and lines, since boards that share them may be states on one way; Sudoku: the board itself.
+    """
+    if instance.puzzle != "rush-hour":
+        return instance.start
+    state = RushHour(instance.size, instance.size).parse(instance.start)
+    layout = state.layout
+    lines = [
+        (layout.horizontal[members[0]], layout.lines[members[0]], tuple(layout.lengths[vehicle] for vehicle in members))
+        for members in line_members(state)
+    ]
+    return f"{sorted(lines)} {layout.walls}"
