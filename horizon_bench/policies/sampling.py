@@ -162,10 +162,10 @@ def _prefill(model: TinyForCausalLM, prompts: Tensor, cap: int) -> tuple[Tensor,
     return trunk.norm(hidden[:, -1])[inverse], cache
 
 
-def reply_logprobs(
+def reply_outputs(
     model: TinyForCausalLM, prompts: Tensor, replies: Tensor, mask: Tensor, sampling: Sampling, marks: Marks
-) -> Tensor:
-    """Return the log-probability of every reply token under the sampling distribution of these weights.
+) -> tuple[Tensor, Tensor | None]:
+    """Return the log-probability of every reply token under these weights, and the critic's value of each prompt.
 
     Args:
         model: the small model; gradients flow.
@@ -176,7 +176,7 @@ def reply_logprobs(
         marks: ids of padding, end and end of thought.
 
     Returns:
-        Shape [rows, tokens]; 0 where `mask` is false.
+        Log-probabilities, shape [rows, tokens], 0 where `mask` is false; values, shape [rows], None without a critic.
     """
     ids = torch.cat([prompts, replies[:, :-1]], 1)
     hidden = model.model(ids, first_query=prompts.shape[1] - 1).last_hidden_state
@@ -187,4 +187,18 @@ def reply_logprobs(
         thinking = ((closed.cumsum(1) - closed) == 0).to(logprobs.dtype)
         share = sampling.slip * thinking
         logprobs = torch.log(logprobs.exp() * (1.0 - share) + share / logits.shape[-1])
-    return logprobs.masked_fill(~mask, 0.0)
+    values = None if model.value_head is None else model.value_head(hidden[:, 0])[:, 0]
+    return logprobs.masked_fill(~mask, 0.0), values
+
+
+def state_values(model: TinyForCausalLM, prompts: Tensor) -> Tensor:
+    """Return the critic's value of each prompt, shape [rows].
+
+    Raises:
+        ValueError: if the model has no critic.
+    """
+    if model.value_head is None:
+        raise ValueError("this model has no critic; create the policy with value_head=True")
+    hidden = model.model(prompts, first_query=prompts.shape[1] - 1).last_hidden_state
+    values: Tensor = model.value_head(hidden[:, 0])[:, 0]
+    return values

@@ -295,8 +295,8 @@ def measure(
     """Return how well each mode acts on states of expert walks, sampled at the policy's temperature, no slips.
 
     Per mode: `<mode>_format` (readable replies), `<mode>_thought` (true ones among them, with thoughts),
-    `<mode>_first_action` and `<mode>_action` (right actions among the first and among all that were written; right means
-    legal and on a shortest way), `<mode>_length` (actions in a readable reply).
+    `<mode>_first_action` and `<mode>_action` (right actions among the first and among all that were written; right
+    means legal and on a shortest way), `<mode>_length` (actions in a readable reply).
 
     Args:
         policy: what is measured.
