@@ -1,0 +1,211 @@
+"""The figures by name: what each gathers from results, how it draws a panel, and its caption.
+
+`FIGURES` is the registry: adding a figure is one entry. `draw` makes a matplotlib figure of one panel without touching
+global state; `write_figures` writes all panels of all figures as SVG and PNG.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reports.conditions import Condition
+from reports.figures.charts import draw_bands, draw_differences, draw_forest, draw_points
+from reports.figures.maps import draw_map
+from reports.figures.style import SETTINGS, png_bytes, svg_bytes, write_figure
+from reports.gather_credit import credit_map, credit_pictures
+from reports.gather_success import edge_panels, horizon_panels, success_panels, technique_maps
+from reports.gather_training import cost_panels, metric_panels, training_panels
+from reports.panels import Heat, Panel
+from reports.results import Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "FIGURES",
+    "FigureKind",
+    "credit_map",
+    "draw",
+    "draw_bands",
+    "draw_differences",
+    "draw_forest",
+    "draw_map",
+    "draw_points",
+    "find_figure",
+    "png_bytes",
+    "svg_bytes",
+    "write_figure",
+    "write_figures",
+]
+
+WIDTH, HEIGHT = 5.2, 3.4
+"""Of one panel's axes, in inches."""
+
+
+@dataclass(frozen=True)
+class FigureKind:
+    """One figure of the registry."""
+
+    title: str
+    caption: str
+    """What is seen and how to read it; n and interval are added from the panels."""
+    gather: Callable[[Results, Sequence[Condition]], Sequence[Panel] | Sequence[Heat]]
+    draw: Callable[[Axes, Any], Axes]
+
+
+def _of_conditions(gather: Callable[..., Any], *options: str) -> Callable[[Results, Sequence[Condition]], Any]:
+    return lambda results, conditions: gather(conditions, *options)
+
+
+def _of_runs(gather: Callable[..., Any], *options: str) -> Callable[[Results, Sequence[Condition]], Any]:
+    return lambda results, conditions: gather(results.runs, *options)
+
+
+FIGURES: dict[str, FigureKind] = {
+    "h50": FigureKind(
+        "How far a policy can be trusted: H50",
+        "The goal distance at which success falls to one half, from a curve fitted over all distances. A value beyond "
+        "the distances tested is cut off at a quarter past the furthest one.",
+        _of_conditions(horizon_panels),
+        draw_forest,
+    ),
+    "success-by-distance": FigureKind(
+        "Success by goal distance",
+        "Mean success over attempts, then puzzles, with the curve exp(\N{MINUS SIGN}(d / scale)^shape) fitted to it. "
+        "Hollow: SFT only. Collapsed runs count as failed.",
+        _of_conditions(success_panels),
+        draw_points,
+    ),
+    "pass-by-distance": FigureKind(
+        "At least one success by goal distance",
+        "Unbiased estimate of the chance that one of k attempts solves a puzzle.",
+        _of_conditions(success_panels, "pass"),
+        draw_points,
+    ),
+    "training": FigureKind(
+        "Success during training",
+        "Success at the evaluations during RL, on the levels that every evaluation covers.",
+        _of_runs(training_panels),
+        draw_bands,
+    ),
+    "rollout-success": FigureKind(
+        "Success of the training episodes",
+        "Share of the rollouts solved at each update; a change of training levels shows as a jump.",
+        _of_runs(metric_panels, "success"),
+        draw_bands,
+    ),
+    "cost-tokens": FigureKind(
+        "Success for the same number of tokens",
+        "The curves of training against what they cost: tokens generated in training.",
+        _of_runs(cost_panels, "tokens"),
+        draw_bands,
+    ),
+    "cost-calls": FigureKind(
+        "Success for the same number of environment calls",
+        "As above, against the decisions that environments carried out in training.",
+        _of_runs(cost_panels, "calls"),
+        draw_bands,
+    ),
+    "cost-seconds": FigureKind(
+        "Success in the same time",
+        "As above, against wall-clock time of training; machines and load differ, so compare within a study.",
+        _of_runs(cost_panels, "seconds"),
+        draw_bands,
+    ),
+    "macro-edge": FigureKind(
+        "When does a macro help? Its edge against the risk of a decision",
+        "Success of macros minus single actions, against the share of decisions that are lost to a slip, whatever they "
+        "contain. Measure that share for your own agent and read off what macros would bring.",
+        _of_conditions(edge_panels),
+        draw_differences,
+    ),
+    "technique": FigureKind(
+        "Distance against difficulty",
+        "Success by goal distance and by the hardest technique that a puzzle needs: how long against how hard.",
+        _of_conditions(technique_maps),
+        draw_map,
+    ),
+    "macro-length": FigureKind(
+        "Length of macros", "Atomic actions written in a decision.", _of_runs(metric_panels, "macro_length"), draw_bands
+    ),
+    "invalid-share": FigureKind(
+        "Illegal actions",
+        "Share of the written actions that the rules refused.",
+        _of_runs(metric_panels, "invalid_share"),
+        draw_bands,
+    ),
+    "voided-share": FigureKind(
+        "Lost decisions",
+        "Share of the decisions that were unreadable or voided by a false thought.",
+        _of_runs(metric_panels, "voided_share"),
+        draw_bands,
+    ),
+    "entropy": FigureKind(
+        "Entropy", "Mean entropy of the sampling distribution.", _of_runs(metric_panels, "entropy"), draw_bands
+    ),
+    "gradient-norm": FigureKind(
+        "Gradient norm", "Before clipping.", _of_runs(metric_panels, "gradient_norm"), draw_bands
+    ),
+    "credit": FigureKind(
+        "Who gets the credit?",
+        "Advantage that each estimator gives to each decision of one episode, its group being all attempts at the same "
+        "puzzle. Blue: encouraged, orange: discouraged; each row is scaled to its largest value. Triangles: a subgoal "
+        "was reached.",
+        _of_runs(credit_pictures),
+        draw_map,
+    ),
+}
+"""Every figure by name, in the page's order."""
+
+
+def find_figure(name: str) -> FigureKind:
+    """Return a figure of the registry.
+
+    Raises:
+        ValueError: if there is none of that name, with the nearest one.
+    """
+    import difflib
+
+    if name not in FIGURES:
+        near = difflib.get_close_matches(name, FIGURES, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ";"
+        raise ValueError(f"unknown figure {name!r}{hint} known: {', '.join(FIGURES)}")
+    return FIGURES[name]
+
+
+def draw(kind: FigureKind, panel: Panel | Heat) -> Figure:
+    """Return a figure of one panel, its legend below the axes."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with rc_context(SETTINGS):
+        figure = Figure(figsize=(WIDTH, _height(kind, panel)))
+        FigureCanvasAgg(figure)
+        axes = kind.draw(figure.add_axes((0.0, 0.0, 1.0, 1.0)), panel)
+        if isinstance(panel, Panel) and kind.draw is not draw_forest:
+            handles, labels = axes.get_legend_handles_labels()
+            columns = 2 if max(map(len, labels), default=0) <= 26 else 1
+            axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(-0.02, -0.16), ncols=columns, handlelength=3)
+    return figure
+
+
+def write_figures(results: Results, conditions: Sequence[Condition], folder: Path) -> list[Path]:
+    """Write every figure that the results allow as SVG and PNG into `folder`; returns the paths."""
+    paths: list[Path] = []
+    for name, kind in FIGURES.items():
+        panels: list[Panel | Heat] = list(kind.gather(results, conditions))
+        for index, panel in enumerate(panels, start=1):
+            stem = name if len(panels) == 1 else f"{name}-{index}"
+            paths += write_figure(draw(kind, panel), folder, stem)
+    return paths
+
+
+def _height(kind: FigureKind, panel: Panel | Heat) -> float:
+    if isinstance(panel, Heat):
+        return 0.9 + 0.36 * len(panel.rows)
+    return 0.55 + 0.38 * len(panel.series) if kind.draw is draw_forest else HEIGHT

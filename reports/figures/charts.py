@@ -1,0 +1,178 @@
+"""Figures of series: each takes a panel and axes, draws, and returns the axes; none computes a number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from reports.figures.style import INK, PAPER, look_of
+from reports.panels import Panel, Series
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def draw_points(axes: Axes, panel: Panel) -> Axes:
+    """Draw success against distance: estimates with interval bars, over their fitted curves where there are any."""
+    _frame(axes, panel)
+    width = _span(panel) * 0.008
+    for index, series in enumerate(panel.series):
+        look = dict(look_of(series, index))
+        shift = width * (index - (len(panel.series) - 1) / 2)
+        if series.curve:
+            line = {**look, "marker": "", "alpha": 0.55 * look["alpha"]}
+            axes.plot([x for x, _ in series.curve], _scaled(panel, [y for _, y in series.curve]), **line)
+        _bars(axes, panel, series, {**look, "linestyle": "none" if series.curve else look["linestyle"]}, shift)
+        _label(axes, series, look)
+    _level_ticks(axes, panel)
+    return axes
+
+
+def draw_bands(axes: Axes, panel: Panel) -> Axes:
+    """Draw curves over training: means with interval bands, single runs thin, collapses marked."""
+    _frame(axes, panel)
+    for index, series in enumerate(panel.series):
+        look = dict(look_of(series, index))
+        thin = {"color": look["color"], "linewidth": 0.7, "alpha": 0.35}
+        for run in series.runs:
+            axes.plot([x for x, _ in run], _scaled(panel, [y for _, y in run]), **thin)
+        places = [point.x for point in series.points]
+        low, high = ([getattr(point.estimate, end) for point in series.points] for end in ("low", "high"))
+        if low != high:
+            axes.fill_between(
+                places, _scaled(panel, low), _scaled(panel, high), color=look["color"], alpha=0.13, linewidth=0
+            )
+        values = _scaled(panel, [point.estimate.value for point in series.points])
+        few = len(places) <= 15
+        axes.plot(places, values, **{**look, "marker": look["marker"] if few else "", "markersize": 4})
+        _label(axes, series, look if few else {**look, "marker": ""})
+        for x, y in series.collapses:
+            _mark_collapse(axes, x, _scaled(panel, [y])[0], look["color"])
+    return axes
+
+
+def draw_differences(axes: Axes, panel: Panel) -> Axes:
+    """Draw differences with interval bars around a zero line."""
+    axes.axhline(0.0, color=INK, linewidth=0.9)
+    _titles(axes, panel)
+    width = _span(panel) * 0.008
+    for index, series in enumerate(panel.series):
+        look = dict(look_of(series, index))
+        _bars(axes, panel, series, look, width * (index - (len(panel.series) - 1) / 2))
+        _label(axes, series, look)
+    return axes
+
+
+def draw_forest(axes: Axes, panel: Panel) -> Axes:
+    """Draw one estimate a row with its interval, the best at the top of its place in reading order."""
+    _titles(axes, panel)
+    for index, series in enumerate(panel.series):
+        look = dict(look_of(series, index))
+        point = series.points[0]
+        y = -index
+        axes.plot([point.estimate.low, point.estimate.high], [y, y], color=look["color"], linewidth=2.4, alpha=0.55)
+        axes.plot(
+            [point.x],
+            [y],
+            marker=look["marker"],
+            color=look["color"],
+            markerfacecolor=look["markerfacecolor"],
+            markersize=7,
+            markeredgewidth=1.4,
+        )
+        axes.annotate(
+            point.label,
+            (1.0, y),
+            xycoords=("axes fraction", "data"),
+            xytext=(0, 4),
+            textcoords="offset points",
+            ha="right",
+            va="bottom",
+            fontsize=7.5,
+            color=INK,
+            alpha=0.8,
+        )
+        axes.annotate(
+            series.label,
+            (0.0, y),
+            xycoords=("axes fraction", "data"),
+            xytext=(0, 4),
+            textcoords="offset points",
+            ha="left",
+            va="bottom",
+            fontsize=8,
+            color=INK,
+        )
+    axes.set_ylim(-len(panel.series) + 0.5, 0.75)
+    axes.set_yticks([])
+    axes.grid(visible=False, axis="y")
+    axes.spines["left"].set_visible(False)
+    axes.set_xlim(left=0)
+    return axes
+
+
+def _frame(axes: Axes, panel: Panel) -> None:
+    _titles(axes, panel)
+    if panel.percent:
+        axes.set_ylim(-2, 102)
+        axes.set_yticks(range(0, 101, 20))
+    else:
+        axes.margins(y=0.08)
+    if panel.logarithmic:
+        axes.set_xscale("log")
+
+
+def _titles(axes: Axes, panel: Panel) -> None:
+    axes.set_title(panel.title)
+    axes.set_xlabel(panel.x_label)
+    axes.set_ylabel(panel.y_label)
+
+
+def _bars(axes: Axes, panel: Panel, series: Series, look: dict[str, Any], shift: float) -> None:
+    values = [point.estimate.value for point in series.points]
+    lows = [point.estimate.value - point.estimate.low for point in series.points]
+    highs = [point.estimate.high - point.estimate.value for point in series.points]
+    axes.errorbar(
+        [point.x + shift for point in series.points],
+        _scaled(panel, values),
+        yerr=(_scaled(panel, lows), _scaled(panel, highs)),
+        elinewidth=1.0,
+        capsize=0,
+        **look,
+    )
+
+
+def _label(axes: Axes, series: Series, look: dict[str, Any]) -> None:
+    axes.plot([], [], label=series.label, **look)
+
+
+def _mark_collapse(axes: Axes, x: float, y: float, colour: str) -> None:
+    style: dict[str, Any] = {"marker": "X", "linestyle": "none", "markersize": 9, "zorder": 5}
+    axes.plot([x], [y], color=colour, markeredgecolor=PAPER, markeredgewidth=1.0, **style)
+
+
+def _level_ticks(axes: Axes, panel: Panel) -> None:
+    """Write the levels' names along the upper edge, where they do not crowd each other."""
+    places = {point.label: point.x for series in panel.series for point in series.points if point.label}
+    for label, x in places.items():
+        axes.annotate(
+            label,
+            (x, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 1),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=7,
+            color=INK,
+            alpha=0.65,
+        )
+
+
+def _span(panel: Panel) -> float:
+    places = [point.x for series in panel.series for point in series.points]
+    return max(places) - min(places) if places and max(places) > min(places) else 1.0
+
+
+def _scaled(panel: Panel, values: Sequence[float]) -> list[float]:
+    return [100.0 * value for value in values] if panel.percent else list(values)

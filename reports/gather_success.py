@@ -1,0 +1,196 @@
+"""From conditions to the panels about final scores: success by distance, H50, the technique map, the macro edge."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from reports.conditions import Condition
+from reports.intervals import Estimate, paired_difference
+from reports.panels import Heat, Panel, Point, Series, board_name, generator_of, marked, sizes, trained_on
+
+Facet = tuple[str, Sequence[Condition]]
+
+
+def success_panels(conditions: Sequence[Condition], score: str = "avg") -> tuple[Panel, ...]:
+    """Return success against goal distance, a panel for each study, board and training levels.
+
+    Args:
+        conditions: what to draw.
+        score: `avg` (avg@k, with the fitted curve) or `pass` (pass@k).
+    """
+    panels = []
+    for title, members in facets(conditions):
+        series = [_success_series(one, score) for one in members]
+        k = min(one.k for one in members)
+        name = f"{score}@{k}"
+        estimates = [point.estimate for one in series for point in one.points]
+        panels.append(
+            Panel(
+                title,
+                "goal distance (atomic actions)",
+                f"success, {name} (%)",
+                marked(series),
+                note=f"{sizes(estimates, k)}; bars: 95 % intervals over seeds and puzzles",
+            )
+        )
+    return tuple(panels)
+
+
+def horizon_panels(conditions: Sequence[Condition]) -> tuple[Panel, ...]:
+    """Return H50 of every condition, a panel for each study and board."""
+    groups: dict[str, list[Condition]] = defaultdict(list)
+    for one in conditions:
+        groups[f"{one.cell.study}: {board_name(one.cell)}"].append(one)
+    return tuple(_horizon_panel(title, members) for title, members in groups.items())
+
+
+def technique_maps(conditions: Sequence[Condition]) -> tuple[Heat, ...]:
+    """Return success by distance and hardest technique, a map for each condition with more than one technique."""
+    return tuple(_technique_map(one) for one in conditions if len({row.technique for row in one.records} - {"-"}) > 1)
+
+
+def edge_panels(conditions: Sequence[Condition]) -> tuple[Panel, ...]:
+    """Return what a macro gains over single actions against the share of decisions that are lost.
+
+    Pairs the macro and the atomic conditions of one study that differ in nothing else, seed by seed and puzzle by
+    puzzle. The share of lost decisions is the atomic condition's own.
+    """
+    atomic, macro = (
+        {_twin(one): one for one in conditions if one.interface == interface} for interface in ("atomic", "macro")
+    )
+    points: dict[tuple[str, str, str, str], list[Point]] = defaultdict(list)
+    for twin in atomic:
+        if twin not in macro:
+            continue
+        plain, long = atomic[twin], macro[twin]
+        risk = plain.share(lambda row: row.unreadable_decisions, lambda row: row.decisions)
+        on_error = str(plain.cell.settings.get("on_error", "") or "")
+        for level in plain.levels:
+            if level in long.levels and np.isfinite(risk):
+                gap = difference(long, plain, level)
+                points[plain.cell.study, plain.phase, on_error, level].append(Point(100 * risk, gap, level))
+    titles: dict[str, list[Series]] = defaultdict(list)
+    for (study, phase, on_error, level), found in points.items():
+        if len(found) > 1:
+            rule = f", on error: {on_error}" if on_error else ""
+            ordered = tuple(sorted(found, key=lambda point: point.x))
+            words = "SFT only" if phase == "sft" else "after RL"
+            titles[f"{study}: {words}{rule}"].append(Series(level, level, "outcome", phase, ordered))
+    return tuple(
+        Panel(
+            title,
+            "decisions lost to a slip (% of the atomic policy's)",
+            "success, macro minus atomic (points)",
+            marked(series),
+            note=f"{sizes([point.estimate for one in series for point in one.points], 4)}; "
+            "bars: 95 % intervals of the paired difference over seeds and puzzles",
+        )
+        for title, series in titles.items()
+    )
+
+
+def difference(one: Condition, other: Condition, level: str | None = None) -> Estimate:
+    """Return avg@k of one condition minus another's, paired by seed and puzzle.
+
+    Raises:
+        ValueError: if they share no puzzle within a seed.
+    """
+    grids = [part.grid("avg", lambda row: level is None or row.level == level) for part in (one, other)]
+    return paired_difference(grids[0], grids[1], generator_of(one, "minus", other.label, level or "all"))
+
+
+def facets(conditions: Sequence[Condition]) -> list[Facet]:
+    """Return the conditions by study, board and training levels; untrained policies stand beside all of their board."""
+    boards: dict[tuple[str, str], list[Condition]] = defaultdict(list)
+    for one in conditions:
+        boards[one.cell.study, board_name(one.cell)].append(one)
+    result: list[Facet] = []
+    for (study, board), members in boards.items():
+        trainings = list(dict.fromkeys(trained_on(one.cell) for one in members if one.phase == "rl"))
+        shared = [one for one in members if one.phase != "rl"]
+        if not trainings:
+            result += [(f"{study}: {board}", shared)]
+        result += [
+            (
+                f"{study}: {board}, {words}",
+                [*shared, *(one for one in members if one.phase == "rl" and trained_on(one.cell) == words)],
+            )
+            for words in trainings
+        ]
+    return result
+
+
+def _success_series(one: Condition, score: str) -> Series:
+    points = tuple(
+        Point(one.distance(level), one.estimate(generator_of(one, score, level), score, level), level)
+        for level in one.levels
+    )
+    curve: tuple[tuple[float, float], ...] = ()
+    if score == "avg" and len(points) > 1 and any(row.distance for row in one.records):
+        fit = one.horizon(generator_of(one, "horizon"))
+        distances = np.linspace(fit.nearest, fit.furthest, 60)
+        curve = tuple(zip(distances.tolist(), fit.success(distances).tolist(), strict=True))
+    return Series(one.label, one.interface, one.cell.reward, one.phase, points, curve=curve)
+
+
+def _horizon_panel(title: str, members: Sequence[Condition]) -> Panel:
+    series = []
+    notes = []
+    for one in members:
+        fit = one.horizon(generator_of(one, "horizon"))
+        edge = 1.25 * fit.furthest
+        value, low, high = (float(np.clip(number, 0, edge)) for number in (fit.h50, fit.low, fit.high))
+        estimate = Estimate(value, low, high, fit.puzzles, fit.seeds)
+        series.append(
+            Series(one.label, one.interface, one.cell.reward, one.phase, (Point(value, estimate, fit.format()),))
+        )
+        notes.append(estimate)
+    label = "H50: goal distance at which half succeed (atomic actions)"
+    note = f"{sizes(notes, min(one.k for one in members))} over all levels; bars: 95 % intervals over seeds and puzzles"
+    return Panel(title, label, "", marked(series), percent=False, note=note)
+
+
+def _technique_map(one: Condition) -> Heat:
+    techniques = sorted({row.technique for row in one.records} - {"-"})
+    values, texts = [], []
+    for technique in techniques:
+        line, words = [], []
+        for level in one.levels:
+            kept = [row for row in one.records if row.level == level and row.technique == technique]
+            rate = float(np.mean([row.solved and row.seed not in one.collapsed for row in kept])) if kept else np.nan
+            line.append(rate)
+            words.append(f"{100 * rate:.0f} %\nn={len({row.instance_key for row in kept})}" if kept else "")
+        values.append(tuple(line))
+        texts.append(tuple(words))
+    return Heat(
+        f"{one.cell.study}: {one.label}",
+        "level (goal distance, atomic actions)",
+        "hardest technique needed",
+        tuple(f"{level}\n~{one.distance(level):.0f}" for level in one.levels),
+        tuple(techniques),
+        tuple(values),
+        tuple(texts),
+        note=f"avg@{one.k}; n in each field: puzzles; {len(one.seeds)} seeds",
+    )
+
+
+def _twin(one: Condition) -> tuple[object, ...]:
+    """Return all that must agree between a macro and an atomic condition to be compared."""
+    settings = {key: value for key, value in one.cell.settings.items() if "interface" not in key and key != "cell"}
+    return (
+        one.cell.study,
+        one.cell.puzzle,
+        one.cell.size,
+        one.cell.reward,
+        one.cell.estimator,
+        one.cell.train_levels if one.phase == "rl" else (),
+        one.cell.policy,
+        one.phase,
+        one.variant,
+        repr(sorted(settings.items(), key=lambda item: item[0]))
+        if one.phase == "rl"
+        else one.cell.settings.get("slip"),
+    )

@@ -1,0 +1,223 @@
+"""From runs to the panels about training: success and metrics over updates, success against three costs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from reports.collapse import curves_of
+from reports.intervals import Estimate, Grid, mean_estimate
+from reports.panels import Panel, Point, Series, board_name, generator, marked, trained_on
+from reports.results import Run
+from reports.schema import EvaluationRecord
+
+METRICS: dict[str, tuple[str, bool]] = {
+    "success": ("success in training (%)", True),
+    "macro_length": ("macro length (atomic actions a decision)", False),
+    "invalid_share": ("illegal actions (% of all written)", True),
+    "voided_share": ("unreadable or voided decisions (%)", True),
+    "entropy": ("entropy (nats a token)", False),
+    "gradient_norm": ("gradient norm", False),
+    "effective_sample_share": ("effective sample size (% of the samples)", True),
+}
+"""Metrics of an update that are drawn: axis label, and whether they are shares."""
+
+COSTS: dict[str, str] = {
+    "tokens": "tokens generated in training (thousands)",
+    "calls": "environment calls in training (thousands)",
+    "seconds": "wall-clock of training (seconds)",
+}
+
+
+def training_panels(runs: Sequence[Run]) -> tuple[Panel, ...]:
+    """Return success at the evaluations during training, with collapses marked, a panel for each study and training."""
+    panels = []
+    for title, cells in _facets(runs):
+        series = [one for members in cells if (one := _training_series(members))]
+        if series:
+            seeds = max(len(members) for members in cells)
+            note = (
+                f"{seeds} seeds; bands: 95 % intervals over seeds and puzzles; thin lines: single seeds; "
+                "\N{MULTIPLICATION X}: collapse"
+            )
+            panels.append(Panel(title, "RL update", "success at evaluation (%)", marked(series), note=note))
+    return tuple(panels)
+
+
+def metric_panels(runs: Sequence[Run], metric: str) -> tuple[Panel, ...]:
+    """Return one metric over updates, a panel for each study and training.
+
+    Raises:
+        ValueError: if no figure shows that metric.
+    """
+    if metric not in METRICS:
+        raise ValueError(f"no figure shows the metric {metric!r}; known: {', '.join(METRICS)}")
+    label, percent = METRICS[metric]
+    panels = []
+    for title, cells in _facets(runs):
+        series = [one for members in cells if (one := _metric_series(members, metric))]
+        if series:
+            note = f"mean over {max(map(len, cells))} seeds; thin lines: single seeds, running mean of 5 updates"
+            panels.append(Panel(title, "RL update", label, marked(series), percent, note=note))
+    return tuple(panels)
+
+
+def cost_panels(runs: Sequence[Run], cost: str) -> tuple[Panel, ...]:
+    """Return success against one cost of training (`tokens`, `calls` or `seconds`).
+
+    Raises:
+        ValueError: if no figure shows that cost.
+    """
+    if cost not in COSTS:
+        raise ValueError(f"no figure shows the cost {cost!r}; known: {', '.join(COSTS)}")
+    panels = []
+    for title, cells in _facets(runs):
+        series = [one for members in cells if (one := _cost_series(members, cost))]
+        if series:
+            note = (
+                f"{max(map(len, cells))} seeds, cost averaged over them; bands: 95 % intervals over seeds and puzzles"
+            )
+            panels.append(Panel(title, COSTS[cost], "success at evaluation (%)", marked(series), note=note))
+    return tuple(panels)
+
+
+def costs_at(run: Run, update: int) -> dict[str, float]:
+    """Return what a run had cost when `update` RL updates were made; NaN for a cost it did not record."""
+    before = [row for row in run.updates if row.phase == "rl" and row.update <= update]
+    seconds = [row.total_seconds for row in run.timings if row.phase == "rl" and row.update <= update]
+    last = before[-1] if before else None
+    return {
+        "tokens": float(last.total_tokens) if last else 0.0,
+        "calls": float(last.total_environment_calls) if last else 0.0,
+        "seconds": seconds[-1] if seconds else (np.nan if last else 0.0),
+    }
+
+
+def evaluation_grids(runs: Sequence[Run]) -> dict[int, Grid]:
+    """Return mean success of each seed and puzzle at every update that all seeds evaluated the same way.
+
+    Levels that some evaluation leaves out are left out everywhere.
+    """
+    rows = [row for run in runs for row in _during_training(run.evaluations)]
+    seen: dict[tuple[int, int], set[str]] = defaultdict(set)
+    for row in rows:
+        seen[row.seed, row.update].add(row.level)
+    common = set.intersection(*seen.values()) if seen else set()
+    updates: dict[int, list[EvaluationRecord]] = defaultdict(list)
+    for row in rows:
+        if row.level in common:
+            updates[row.update].append(row)
+    return {update: _grid(kept) for update, kept in sorted(updates.items())}
+
+
+def _during_training(rows: Sequence[EvaluationRecord]) -> list[EvaluationRecord]:
+    kept = [row for row in rows if row.phase in ("sft", "rl") and row.variant == ""]
+    split = "validation" if any(row.split == "validation" for row in kept) else "test"
+    kept = [row for row in kept if row.split == split]
+    return [row for row in kept if row.interface == kept[0].interface]
+
+
+def _grid(rows: Sequence[EvaluationRecord]) -> Grid:
+    solved: dict[tuple[int, str], list[bool]] = defaultdict(list)
+    distances: dict[str, int] = {}
+    for row in rows:
+        solved[row.seed, row.instance_key].append(row.solved)
+        distances[row.instance_key] = row.distance
+    seeds, puzzles = sorted({seed for seed, _ in solved}), sorted(distances)
+    values = [[np.mean(solved[seed, key]) if (seed, key) in solved else np.nan for key in puzzles] for seed in seeds]
+    return Grid(tuple(seeds), tuple(puzzles), np.array(values), np.array([distances[key] for key in puzzles]))
+
+
+def _facets(runs: Iterable[Run]) -> list[tuple[str, list[list[Run]]]]:
+    """Return the trained runs by study, board and training levels, and within by cell."""
+    titles: dict[str, dict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
+    for run in runs:
+        if run.updates:
+            title = f"{run.cell.study}: {board_name(run.cell)}, {trained_on(run.cell)}"
+            titles[title][run.cell.cell].append(run)
+    return [(title, list(cells.values())) for title, cells in titles.items()]
+
+
+def _training_series(runs: Sequence[Run]) -> Series | None:
+    grids = evaluation_grids(runs)
+    if len(grids) < 2:
+        return None
+    cell = runs[0].cell
+    points = tuple(
+        Point(float(update), mean_estimate(grid, generator(cell.study, cell.cell, "update", update), resamples=500))
+        for update, grid in grids.items()
+    )
+    lines = tuple(
+        tuple(
+            (float(update), _seed_mean(grid, run.cell.seed))
+            for update, grid in grids.items()
+            if run.cell.seed in grid.seeds
+        )
+        for run in runs
+    )
+    collapses = tuple(
+        (float(run.collapse.update), _height(line, run.collapse.update))
+        for run, line in zip(runs, lines, strict=True)
+        if run.collapse and line
+    )
+    return Series(cell.label, cell.interface, cell.reward, "rl", points, runs=lines, collapses=collapses)
+
+
+def _height(line: Sequence[tuple[float, float]], update: float) -> float:
+    return float(np.interp(update, [x for x, _ in line], [y for _, y in line]))
+
+
+def _seed_mean(grid: Grid, seed: int) -> float:
+    return float(np.nanmean(grid.values[grid.seeds.index(seed)]))
+
+
+def _metric_series(runs: Sequence[Run], metric: str) -> Series | None:
+    lines = []
+    for run in runs:
+        rows = [row for row in run.updates if row.phase == "rl" and np.isfinite(row.metrics.get(metric, np.nan))]
+        values = _running_mean([row.metrics[metric] for row in rows])
+        lines.append(tuple((float(row.update), value) for row, value in zip(rows, values, strict=True)))
+    if not any(lines):
+        return None
+    by_update: dict[float, list[float]] = defaultdict(list)
+    for line in lines:
+        for update, value in line:
+            by_update[update].append(value)
+    full = {
+        update: values for update, values in by_update.items() if len(values) == len([line for line in lines if line])
+    }
+    points = tuple(
+        Point(update, Estimate(float(np.mean(values)), float(np.mean(values)), float(np.mean(values)), 0, len(values)))
+        for update, values in sorted(full.items())
+    )
+    cell = runs[0].cell
+    return Series(cell.label, cell.interface, cell.reward, "rl", points, runs=tuple(lines))
+
+
+def _running_mean(values: Sequence[float], window: int = 5) -> list[float]:
+    return [float(np.mean(values[max(0, index - window + 1) : index + 1])) for index in range(len(values))]
+
+
+def _cost_series(runs: Sequence[Run], cost: str) -> Series | None:
+    drawn = _training_series(runs)
+    if drawn is None:
+        return None
+    scale = 1.0 if cost == "seconds" else 1e-3
+
+    def place(update: float) -> float:
+        return scale * float(np.mean([costs_at(run, int(update))[cost] for run in runs]))
+
+    points = tuple(Point(place(point.x), point.estimate) for point in drawn.points)
+    if not all(np.isfinite(point.x) for point in points) or points[-1].x == 0:
+        return None
+    return Series(drawn.label, drawn.interface, drawn.reward, "rl", points)
+
+
+def rollout_curve(run: Run) -> tuple[tuple[float, float], ...]:
+    """Return a run's success in training, in blocks of updates, as the collapse detector sees it."""
+    curves = [curve for curve in curves_of(run.updates).success if curve.level == "rollout"]
+    return tuple(
+        (float(update), value) for curve in curves for update, value in zip(curve.updates, curve.success, strict=True)
+    )

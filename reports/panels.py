@@ -1,0 +1,128 @@
+"""What a figure draws, as plain data: panels of series of estimates."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from reports.conditions import Condition
+from reports.intervals import Estimate
+from reports.schema import CellRecord
+
+
+@dataclass(frozen=True)
+class Point:
+    """One estimate at one place of the horizontal axis."""
+
+    x: float
+    estimate: Estimate
+    label: str = ""
+    """Name of the place (a level), or ""."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One condition in a panel."""
+
+    label: str
+    interface: str
+    """Sets the colour."""
+    reward: str
+    """Sets the line style."""
+    phase: str
+    """`sft` is drawn hollow and light, everything else filled."""
+    points: tuple[Point, ...]
+    mark: int = 0
+    """Sets the marker: how many series of the panel with the same colour, line and phase came before."""
+    curve: tuple[tuple[float, float], ...] = ()
+    """A fitted curve, drawn instead of lines between the points."""
+    runs: tuple[tuple[tuple[float, float], ...], ...] = ()
+    """Single runs, drawn thin."""
+    collapses: tuple[tuple[float, float], ...] = ()
+    """Where runs collapsed, as places to mark."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One set of axes."""
+
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
+    percent: bool = True
+    """Whether values are shares, drawn from 0 to 100 %."""
+    logarithmic: bool = False
+    """Whether the horizontal axis is logarithmic."""
+    note: str = ""
+    """Belongs to the caption: what n is, what the interval is."""
+
+
+@dataclass(frozen=True)
+class Heat:
+    """A coloured table."""
+
+    title: str
+    x_label: str
+    y_label: str
+    columns: tuple[str, ...]
+    rows: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+    """Shape [rows, columns]; NaN where there is nothing."""
+    texts: tuple[tuple[str, ...], ...] = ()
+    """What stands in each field, same shape; () writes nothing."""
+    diverging: bool = False
+    """Whether colours go both ways from zero, as for advantages; otherwise from 0 to 1."""
+    marks: tuple[int, ...] = ()
+    """Columns to mark (decisions that reached a subgoal)."""
+    note: str = ""
+
+
+def marked(series: list[Series]) -> tuple[Series, ...]:
+    """Return the series with markers that tell apart those of one colour, line style and phase."""
+    counts: dict[tuple[str, str, str], int] = {}
+    result = []
+    for one in series:
+        look = (one.interface, one.reward, one.phase)
+        counts[look] = counts.get(look, -1) + 1
+        result.append(replace(one, mark=counts[look]))
+    return tuple(result)
+
+
+def generator(*words: object) -> np.random.Generator:
+    """Return a generator that depends on the words alone, so that an estimate is the same wherever it is redrawn."""
+    digest = hashlib.sha256("\x1f".join(map(str, words)).encode()).digest()
+    return np.random.default_rng(np.random.SeedSequence(int.from_bytes(digest[:16], "big")))
+
+
+def generator_of(condition: Condition, *words: object) -> np.random.Generator:
+    """Return the generator of a condition's estimates."""
+    return generator(
+        condition.cell.study, condition.cell.cell, condition.phase, condition.interface, condition.variant, *words
+    )
+
+
+def board_name(cell: CellRecord) -> str:
+    """Return the puzzle and its size as a reader calls them."""
+    name = {"sudoku": "Sudoku", "rush-hour": "Rush Hour"}.get(cell.puzzle, cell.puzzle)
+    return f"{name} {cell.size}\N{MULTIPLICATION SIGN}{cell.size}" if cell.size else name
+
+
+def trained_on(cell: CellRecord) -> str:
+    """Return the levels trained on as text."""
+    return f"trained on {', '.join(cell.train_levels)}" if cell.train_levels else "not trained"
+
+
+def sizes(estimates: list[Estimate], attempts: int) -> str:
+    """Return the part of a caption that says how much stands behind each point."""
+    if not estimates:
+        return ""
+    puzzles, seeds = sorted({one.puzzles for one in estimates}), sorted({one.seeds for one in estimates})
+    times = " \N{MULTIPLICATION SIGN} "
+    return f"n = {times.join([f'{_range(puzzles)} puzzles', f'{_range(seeds)} seeds', f'{attempts} attempts'])} a point"
+
+
+def _range(numbers: list[int]) -> str:
+    return str(numbers[0]) if numbers[0] == numbers[-1] else f"{numbers[0]}\N{EN DASH}{numbers[-1]}"
