@@ -9,6 +9,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.sudoku_bands import LEVEL, LEVELS, has_other_solution
 from solvers.sudoku_search import choose_cell, run_search, start_search
 
 Uint8Array = NDArray[np.uint8]
@@ -24,7 +25,7 @@ def _draw(stream: Uint64Array, bound: int) -> int:
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed = mixed ^ (mixed >> np.uint64(31))
-    return np.int64(((mixed >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
+    return int(((mixed >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -49,7 +50,7 @@ def _random_bit(mask: int, stream: Uint64Array) -> int:
 
 @numba.njit(cache=True, nogil=True)
 def random_grid(values: Uint8Array, units: Int64Array, stream: Uint64Array) -> None:
-    """Write a random full grid into `values`: random digits in the cells with fewest candidates, undone at dead ends."""
+    """Write a random full grid into `values`: random digits where fewest candidates are, undone at dead ends."""
     cells = values.shape[0]
     size = units[cells - 1, 0] + 1
     full = (1 << size) - 1
@@ -92,7 +93,7 @@ def _forced(puzzle: Uint8Array, cell: int, digit: int, units: Int64Array, peers:
     """Return whether a single proves `digit` in the blank `cell`: then blanking it kept the solution unique."""
     seen = 0
     for index in range(peers.shape[1]):
-        seen |= 1 << np.int64(puzzle[peers[cell, index]])
+        seen |= 1 << int(puzzle[peers[cell, index]])
     size = units[puzzle.shape[0] - 1, 0] + 1
     if seen | 1 | (1 << digit) == (1 << (size + 1)) - 1:
         return True
@@ -115,11 +116,15 @@ def _forced(puzzle: Uint8Array, cell: int, digit: int, units: Int64Array, peers:
 
 
 @numba.njit(cache=True, nogil=True)
-def still_unique(puzzle: Uint8Array, cell: int, digit: int, units: Int64Array, peers: Int64Array) -> bool:
+def still_unique(
+    puzzle: Uint8Array, cell: int, digit: int, units: Int64Array, peers: Int64Array, levels: Int64Array
+) -> bool:
     """Return whether the puzzle, unique with `digit` in the now blank `cell`, is still unique without it."""
     if _forced(puzzle, cell, digit, units, peers):
         return True
     size = units[puzzle.shape[0] - 1, 0] + 1
+    if size == 9:
+        return not has_other_solution(levels, puzzle, cell, digit)
     values = np.zeros_like(puzzle)
     used = np.zeros(3 * size, np.int64)
     trail = np.zeros((puzzle.shape[0] + 1, 2), np.int64)
@@ -136,20 +141,27 @@ def still_unique(puzzle: Uint8Array, cell: int, digit: int, units: Int64Array, p
 
 @numba.njit(cache=True, nogil=True)
 def _dig(
-    puzzle: Uint8Array, solution: Uint8Array, target: int, units: Int64Array, peers: Int64Array, stream: Uint64Array
+    puzzle: Uint8Array,
+    solution: Uint8Array,
+    target: int,
+    units: Int64Array,
+    peers: Int64Array,
+    levels: Int64Array,
+    stream: Uint64Array,
 ) -> int:
     """Blank givens in random order while the solution stays unique, up to `target` blanks; return the blanks."""
     order = np.arange(puzzle.shape[0])
     _shuffle(order, puzzle.shape[0], stream)
     blanks = 0
     for cell in range(puzzle.shape[0]):
-        blanks += puzzle[cell] == 0
-    for cell in order:
+        blanks += int(puzzle[cell] == 0)
+    for place in range(puzzle.shape[0]):
+        cell = int(order[place])
         if blanks >= target:
             break
         if puzzle[cell]:
             puzzle[cell] = 0
-            if still_unique(puzzle, cell, solution[cell], units, peers):
+            if still_unique(puzzle, cell, solution[cell], units, peers, levels):
                 blanks += 1
             else:
                 puzzle[cell] = solution[cell]
@@ -198,6 +210,7 @@ def dig_puzzle(
     grid = np.zeros_like(solution)
     trial = np.zeros_like(solution)
     kept = np.zeros_like(solution)
+    levels = np.zeros(LEVELS * LEVEL, np.int64)
     for _ in range(attempts):
         random_grid(grid, units, stream)
         kept[:] = grid
@@ -206,7 +219,7 @@ def dig_puzzle(
             trial[:] = kept
             if turn:
                 _refill(trial, grid, 1 + _draw(stream, min(reached, 6)), stream)
-            blanks = _dig(trial, grid, target, units, peers, stream)
+            blanks = _dig(trial, grid, target, units, peers, levels, stream)
             digs += 1
             if blanks >= reached:
                 reached = blanks

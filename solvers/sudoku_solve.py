@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import overload
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from puzzles.sudoku import Sudoku, SudokuState, sudoku_size
 from puzzles.sudoku_layout import BOX_SHAPES
 from puzzles.sudoku_symmetry import board_text
+from solvers import sudoku_bands
 from solvers.sudoku_search import count_batch, run_search, start_search, unit_table
 
 Uint8Array = NDArray[np.uint8]
@@ -96,7 +98,10 @@ def checked_grids(grids: Uint8Array) -> tuple[Uint8Array, int]:
 
 def _count_part(grids: Uint8Array, size: int, wanted: int, counts: NDArray[np.int64], solutions: Uint8Array) -> None:
     """Count one part of a batch into `counts` and `solutions`."""
-    count_batch(grids, unit_table(size), wanted, counts, solutions)
+    if size == 9:
+        sudoku_bands.count_batch(grids, wanted, counts, solutions)
+    else:
+        count_batch(grids, unit_table(size), wanted, counts, solutions)
 
 
 def solve_batch(grids: Uint8Array, limit: int | None = 2, threads: int = 1) -> tuple[NDArray[np.int64], Uint8Array]:
@@ -178,15 +183,23 @@ def enumerate_solutions(puzzle: str | SudokuState, limit: int | None = None) -> 
 
 def _solutions(givens: Uint8Array, wanted: int) -> Iterator[str]:
     """Yield solutions from a search that rests between chunks."""
-    size = int(len(givens) ** 0.5 + 0.5)
-    units = unit_table(size)
-    values, used = np.zeros_like(givens), np.zeros(3 * size, np.int64)
-    trail = np.zeros((len(givens) + 1, 2), np.int64)
-    if not start_search(givens, units, used, values):
-        return
+    proceed = _search(givens)
     found, depth = np.zeros((_CHUNK, len(givens)), np.uint8), 0
-    while wanted > 0 and depth >= 0:
-        count, depth = run_search(values, units, used, trail, depth, min(wanted, _CHUNK), found)
+    while proceed is not None and wanted > 0 and depth >= 0:
+        count, depth = proceed(depth, min(wanted, _CHUNK), found)
         wanted -= count
         for solution in found[:count]:
             yield grid_text(solution)
+
+
+def _search(givens: Uint8Array) -> Callable[[int, int, Uint8Array], tuple[int, int]] | None:
+    """Return what continues a search from a depth for some solutions; None if the givens conflict."""
+    size = round(len(givens) ** 0.5)
+    if size == 9:
+        levels = np.zeros(sudoku_bands.LEVELS * sudoku_bands.LEVEL, np.int64)
+        return partial(sudoku_bands.run, levels) if sudoku_bands.load(levels, givens) else None
+    units, values, used = unit_table(size), np.zeros_like(givens), np.zeros(3 * size, np.int64)
+    trail = np.zeros((len(givens) + 1, 2), np.int64)
+    if not start_search(givens, units, used, values):
+        return None
+    return partial(run_search, values, units, used, trail)
