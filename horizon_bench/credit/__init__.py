@@ -2,7 +2,9 @@
 
 from horizon_bench.credit.batch import CreditBatch
 from horizon_bench.credit.corrections import CORRECTIONS, Correction, correction_report, find_correction
+from horizon_bench.credit.diagnostics import rollout_diagnostics, update_diagnostics
 from horizon_bench.credit.registry import ESTIMATORS, NEEDS_VALUES, Estimator, find_estimator, register_estimator
+from horizon_bench.credit.table import credit_table
 
 __all__ = [
     "CORRECTIONS",
@@ -12,7 +14,10 @@ __all__ = [
     "CreditBatch",
     "Estimator",
     "correction_report",
+    "credit_table",
     "find_correction",
     "find_estimator",
     "register_estimator",
+    "rollout_diagnostics",
+    "update_diagnostics",
 ]

@@ -150,7 +150,7 @@ def whiten(
     one_group = np.zeros(int(chosen.sum()), dtype=np.int64)
     share = None if weights is None else weights[chosen]
     statistics = group_statistics(values[chosen], one_group, ddof=ddof, weights=share)
-    scale = np.sqrt(statistics.deviation[0] ** 2 + epsilon)
+    scale = np.hypot(statistics.deviation[0], np.sqrt(epsilon))
     return (values - statistics.mean[0]) / scale if scale > 0 else np.zeros_like(values)
 
 

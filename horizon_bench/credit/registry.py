@@ -11,6 +11,7 @@ from typing import Literal
 from horizon_bench.credit.batch import FloatArray
 from horizon_bench.credit.beacon import beacon
 from horizon_bench.credit.critics import ppo, vineppo
+from horizon_bench.credit.decisions import group_mean_decisions, leave_one_out_decisions, summed_centred_turns
 from horizon_bench.credit.groups import grpo, reinforce_plus_plus, reinforce_plus_plus_baseline, rloo
 from horizon_bench.credit.returns import reinforce, subgoal_next, subgoal_own
 from horizon_bench.credit.states import gigpo, hindsight
@@ -28,6 +29,9 @@ ESTIMATORS: dict[str, Estimator] = {
     "rloo": rloo,
     "reinforce++": reinforce_plus_plus,
     "reinforce++-baseline": reinforce_plus_plus_baseline,
+    "rloo-decision": leave_one_out_decisions,
+    "centred-decision": group_mean_decisions,
+    "centred-turns": summed_centred_turns,
     "ppo": ppo,
     "vineppo": vineppo,
     "gigpo": gigpo,

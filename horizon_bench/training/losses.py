@@ -77,7 +77,7 @@ def reinforce_loss(
         weights: importance weights from a correction, shape [replies, tokens]; 1 where left out.
         reduction: how tokens become one number.
         reference_logprobs: the reference policy's, shape [replies, tokens]; only with `kl_coefficient`.
-        kl_coefficient: weight of the penalty on KL(policy, reference), by exp(d) - d - 1, d = log reference - log policy.
+        kl_coefficient: weight of the penalty on KL(policy, reference): exp(d) - d - 1, d = log(reference / policy).
         old_logprobs: not used; taken so that all losses are called alike.
     """
     factor = _per_token(advantages, logprobs) * (1.0 if weights is None else weights)
