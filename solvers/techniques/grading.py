@@ -162,9 +162,8 @@ def _run(kernel: Callable[..., int], grids: Uint8Array, size: int, allowed: Bool
             row = counts[done + number]
             codes = row.nonzero()[0]
             end = int(ends[number])
-            works.append(
-                _Work(bool(solved[done + number]), codes.tolist(), row[codes].tolist(), log[begin:end].tobytes())
-            )
+            records = log[begin:end].tobytes()
+            works.append(_Work(bool(solved[done + number]), codes.tolist(), row[codes].tolist(), records))
             begin = end
     return works
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 
 from solvers.techniques.board import Board, Geometry, bit_count
-from solvers.techniques.log import CELL, ELIMINATION, Int32Array, commit, push, start
+from solvers.techniques.log import CELL, ELIMINATION, START, Int32Array, commit, push, start
 
 
 @numba.njit(cache=True, nogil=True)
@@ -81,15 +81,22 @@ def _log_locked_subset(
 ) -> bool:
     start(log, code, digits)
     push_house_cells(geometry, log, CELL, box, subset)
-    for digit in range(geometry.size):
-        if digits >> digit & 1:
-            push_rest(geometry, board, log, line, box, digit)
-    removed = log[log[3] + ELIMINATION]
-    for digit in range(geometry.size):
-        if digits >> digit & 1:
-            push_rest(geometry, board, log, box, line, digit)
-    if removed == 0 or log[log[3] + ELIMINATION] == removed:
-        log[log[3] + ELIMINATION] = 0
+    in_box, in_line = False, False
+    for house in (box, line):
+        other = line if house == box else box
+        for index in range(geometry.size):
+            cell = geometry.cells_of[house, index]
+            shared = geometry.house_of[cell, other // geometry.size] == other
+            inside = geometry.house_of[cell, 2] == box and subset >> geometry.index_of[cell, 2] & 1
+            if inside or not board.candidates[cell] & digits or (shared and house == line):
+                continue
+            in_box = in_box or house == box
+            in_line = in_line or house == line or shared
+            for digit in range(geometry.size):
+                if board.candidates[cell] & digits & (1 << digit):
+                    push(log, ELIMINATION, cell * 16 + digit)
+    if not in_box or not in_line:
+        log[log[START] + ELIMINATION] = 0
     return commit(log)
 
 

@@ -40,7 +40,7 @@ def read_digits(puzzle: str | SudokuState) -> bytes:
     if size is None:
         raise ValueError(f"the technique checker takes boards of 16, 36 or 81 cells, this one has {len(digits)}")
     if max(digits) > size:
-        raise ValueError(f"digit {max(digits)} does not occur on a board of {size}×{size}; use 1 to {size}")
+        raise ValueError(f"digit {max(digits)} does not occur on a board of {size} rows; use 1 to {size}")
     return digits
 
 

@@ -102,7 +102,7 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique(
         "Bivalue Universal Grave + 1", 2900, "Hard", 100,
         "If all empty cells have two candidates but one has three, and every digit two places in every house but one "
-        "digit has three in the houses of that cell, the cell takes this digit.",
+        "digit has three in the houses of that cell, its other two candidates go.",
         unique=True,
     ),
     Technique(
@@ -190,7 +190,8 @@ TECHNIQUES: tuple[Technique, ...] = (
     ),
     Technique(
         "Avoidable Rectangle Type 1", 4020, "Hard", 100,
-        "Three solved corners that were not given would become exchangeable by a digit in the fourth: it goes there.",
+        "Three solved corners that were not given would become exchangeable by one of the two candidates of the fourth: "
+        "it goes there.",
         unique=True,
     ),
     Technique(

@@ -1,0 +1,50 @@
+"""What the single-digit patterns, wings and chains share: two-place houses and cells that see two others."""
+
+from __future__ import annotations
+
+import numba
+
+from solvers.techniques.board import Board, Geometry, bit_count, first_bit
+from solvers.techniques.log import ELIMINATION, Int32Array, push
+
+
+@numba.njit(cache=True, nogil=True)
+def push_common(geometry: Geometry, board: Board, log: Int32Array, one: int, two: int, digit: int) -> None:
+    """Add the elimination of `digit` from all cells that see both `one` and `two`."""
+    for cell in geometry.peers[one]:
+        if board.candidates[cell] >> digit & 1 and geometry.sees[cell, two]:
+            push(log, ELIMINATION, cell * 16 + digit)
+
+
+@numba.njit(cache=True, nogil=True)
+def partner(geometry: Geometry, board: Board, cell: int, digit: int, kind: int) -> int:
+    """Return the other cell of two for `digit` in the row, column or box (`kind` 0, 1, 2) of `cell`, or -1."""
+    house = geometry.house_of[cell, kind]
+    rest = board.places[house, digit] & ~(1 << geometry.index_of[cell, kind])
+    if rest == 0 or rest & (rest - 1):
+        return -1
+    return geometry.cells_of[house, first_bit(rest)]
+
+
+@numba.njit(cache=True, nogil=True)
+def strong_links(geometry: Geometry, board: Board, digit: int, links: Int32Array) -> int:
+    """Write the two cells of every two-place house of `digit` to `links`, shape [3·size, 2]; return how many."""
+    count = 0
+    for house in range(3 * geometry.size):
+        mask = board.places[house, digit]
+        if bit_count(mask) == 2:
+            links[count, 0] = geometry.cells_of[house, first_bit(mask)]
+            links[count, 1] = geometry.cells_of[house, first_bit(mask & (mask - 1))]
+            count += 1
+    return count
+
+
+@numba.njit(cache=True, nogil=True)
+def pair_cells(board: Board, cells: Int32Array) -> int:
+    """Write every cell with two candidates to `cells`; return how many."""
+    count = 0
+    for cell in range(board.candidates.shape[0]):
+        if bit_count(board.candidates[cell]) == 2:
+            cells[count] = cell
+            count += 1
+    return count
