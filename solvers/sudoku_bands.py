@@ -3,7 +3,7 @@
 A board of candidates is 27 integers: for each band (three rows) and digit the cells of the band where the digit can
 still go. Bit 9k + 3r + s stands for row r of the band, stack s, column k of the stack, so that the nine *minirows* (a
 row within a box) lie under one another: `x | x >> 9 | x >> 18` tells which of them hold a candidate. A digit takes one
-minirow in each row and each box of a band; one table of 512 entries keeps the minirows that some such choice uses, which
+minirow in each row and each box of a band; a table of 512 entries keeps the minirows that some such choice uses, which
 settles locked candidates and hidden singles of rows and boxes at once.
 
 A search is a stack of levels in one flat array (see `LEVEL`), so that a caller can take some solutions and come back.
