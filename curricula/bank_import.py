@@ -63,14 +63,10 @@ def import_instances(
     """
     if puzzle not in ("sudoku", "rush-hour"):
         raise ValueError(f"unknown puzzle {puzzle!r}; lists of sudoku or rush-hour can be imported")
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise ValueError(f"{path} is no UTF-8 text: {problem.reason} at byte {problem.start}") from None
     accepted: list[Instance] = []
     rejected: list[Rejected] = []
     lines_of: dict[str, int] = {}
-    for row in _rows(text):
+    for row in _rows(_text(path)):
         try:
             instance = _prove_row(row, puzzle, level)
             if instance.start in lines_of:
@@ -83,28 +79,52 @@ def import_instances(
     return tuple(accepted), tuple(rejected)
 
 
+def guess_puzzle(path: str | Path) -> str:
+    """Return which puzzle a file holds: `rush-hour` where most boards hold vehicle letters, else `sudoku`."""
+    rows = list(_rows(_text(path)))
+    lettered = sum(any("A" <= mark <= "Z" for mark in row.board) for row in rows)
+    return "rush-hour" if 2 * lettered > len(rows) else "sudoku"
+
+
+def _text(path: str | Path) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise ValueError(f"{path} is no UTF-8 text: {problem.reason} at byte {problem.start}") from None
+
+
 def _rows(text: str) -> Iterator[_Row]:
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip() and line[0] != "#"]
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip() and line[0] != "#"]
     if not lines:
         return
     separator = next((mark for mark in "\t,;" if mark in lines[0][1]), None)
-    names = (
-        [name.strip().lower() for name in lines[0][1].split(separator)] if separator else [lines[0][1].strip().lower()]
-    )
+    names = [name.lower() for name in _cells(lines[0][1], separator)]
     board_name = next((name for name in BOARD_COLUMNS if name in names), None)
     if board_name is None:
-        yield from (_plain_row(number, line) for number, line in lines)
+        yield from (_plain_row(number, line.strip()) for number, line in lines)
         return
     for number, line in lines[1:]:
-        values = next(csv.reader([line], delimiter=separator)) if separator else [line]
-        row = dict(zip(names, (value.strip() for value in values), strict=False))
-        claims = {
-            claim: row[name]
-            for claim, known in CLAIM_COLUMNS.items()
-            for name in known
-            if row.get(name, "-") not in ("", "-")
-        }
-        yield _Row(number, line, row.get(board_name, ""), claims)
+        row = dict(zip(names, _cells(line, separator), strict=False))
+        yield _Row(number, line.strip(), row.get(board_name, ""), dict(_claims(row)))
+
+
+def _cells(line: str, separator: str | None) -> list[str]:
+    """Return the stripped cells of a table's line; `separator` None: the line is one cell."""
+    if separator is None:
+        return [line.strip()]
+    try:
+        cells = next(csv.reader([line], delimiter=separator))
+    except csv.Error:
+        cells = line.split(separator)
+    return [cell.strip() for cell in cells]
+
+
+def _claims(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for claim, known in CLAIM_COLUMNS.items():
+        for name in known:
+            if row.get(name, "-") not in ("", "-"):
+                yield claim, row[name]
+                break
 
 
 def _plain_row(number: int, line: str) -> _Row:
@@ -112,7 +132,7 @@ def _plain_row(number: int, line: str) -> _Row:
     match line.split():
         case [slides, board, states] if slides.lstrip("-").isdigit() and states.isdigit():
             return _Row(number, line, board, {"slides": slides, "states": states})
-    return _Row(number, line, line.strip(), {})
+    return _Row(number, line, line, {})
 
 
 def _prove_row(row: _Row, puzzle: str, level: str | None) -> Instance:

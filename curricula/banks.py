@@ -5,7 +5,6 @@ The shipped ones lie in `curricula/data`; each says in its first lines from whic
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -80,9 +79,7 @@ def load_bank(level: str, split: str = "train", path: str | Path | None = None) 
     if not file.is_file():
         known = ", ".join(bank.stem for bank in bank_files(place)) or "none"
         raise FileNotFoundError(f"no bank of level {level} at {file}; banks there: {known}")
-    chosen = tuple(
-        each for each in _read(file, os.stat(file).st_mtime_ns) if (each.level, each.split) == (level, split)
-    )
+    chosen = tuple(each for each in _read(file, file.stat().st_mtime_ns) if (each.level, each.split) == (level, split))
     if not chosen:
         raise ValueError(f"{file} holds no {split} instances of level {level!r}")
     return chosen
@@ -110,8 +107,8 @@ def build_bank(
     Args:
         level: what to make.
         seed: seed of the series.
-        wanted: how many of each split; the shipped banks' numbers by default. A small board may have fewer: what there is
-            comes back.
+        wanted: how many of each split; the shipped banks' numbers by default. A small board may have fewer:
+            what there is comes back.
         workers: processes; the result does not depend on their number.
         progress: called with instances kept and wanted.
 

@@ -69,11 +69,16 @@ def instance_rng(seed: int, level: str, index: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(*level.encode(), index)))
 
 
-def write_instances(instances: Iterable[Instance], path: Path, remarks: Mapping[str, str]) -> None:
-    """Write a bank file: remarks as `# name: value` lines, a header, one instance a line."""
+def instance_lines(instances: Iterable[Instance], remarks: Mapping[str, str]) -> list[str]:
+    """Return the lines of a bank file: remarks as `# name: value`, a header, one instance a line."""
     lines = [f"# {name}: {value}" for name, value in remarks.items()]
     lines.append("\t".join(COLUMNS))
-    lines += ["\t".join(str(value) for value in asdict(instance).values()) for instance in instances]
+    return lines + ["\t".join(str(value) for value in asdict(instance).values()) for instance in instances]
+
+
+def write_instances(instances: Iterable[Instance], path: Path, remarks: Mapping[str, str]) -> None:
+    """Write a bank file, whole or not at all."""
+    lines = instance_lines(instances, remarks)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     part.write_text("\n".join(lines) + "\n", encoding="utf8")

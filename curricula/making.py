@@ -10,7 +10,9 @@ from puzzles.rush_hour import RushHour
 from solvers.rush_hour_tables import line_members
 
 
-def make_instance(level: Level, seed: int, index: int, max_tries: int | None = None) -> Instance:
+def make_instance(
+    level: Level, seed: int, index: int, max_tries: int | None = None, restrict: tuple[str, ...] = ()
+) -> Instance:
     """Return instance `index` of a level; the same arguments give the same instance, others an unrelated one.
 
     Args:
@@ -18,6 +20,7 @@ def make_instance(level: Level, seed: int, index: int, max_tries: int | None = N
         seed: seed of the whole series.
         index: place in the series, from 0.
         max_tries: budget of random boards or grids; the generator's own by default.
+        restrict: Sudoku: techniques that together must suffice; any by default.
 
     Raises:
         ValueError: if the budget is used up; the message says what was tried.
@@ -30,7 +33,7 @@ def make_instance(level: Level, seed: int, index: int, max_tries: int | None = N
     else:
         from curricula.sudoku import make_start
 
-        start = make_start(level, rng, **budget)
+        start = make_start(level, rng, restrict, **budget)
     made = prove(level.puzzle, start, level.name, f"{seed}/{level.name}/{index}")
     if not level.low <= made.distance <= level.high or (level.techniques and made.grade not in level.techniques):
         raise RuntimeError(f"the generator broke its promise for level {level.name}: {made}")
