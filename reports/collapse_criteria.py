@@ -188,7 +188,7 @@ def gradient_norm(run: RunCurves, limits: CollapseThresholds) -> list[Sighting]:
 
 def sample_size(run: RunCurves, limits: CollapseThresholds) -> list[Sighting]:
     """Return where importance weights left too small an effective sample."""
-    share = run.metrics.get("effective_sample_share")
+    share = run.metrics.get("effective_sample_size")
     if share is None:
         return []
     text = "effective sample size {value:.1%} of the samples, under {threshold:.1%}"
@@ -197,7 +197,7 @@ def sample_size(run: RunCurves, limits: CollapseThresholds) -> list[Sighting]:
 
 def divergence(run: RunCurves, limits: CollapseThresholds) -> list[Sighting]:
     """Return where the trained policy drifted away from the one that sampled."""
-    kl = run.metrics.get("kl")
+    kl = run.metrics.get("approximate_kl")
     if kl is None:
         return []
     text = "divergence from the sampling policy {value:.3g} nats, over {threshold:.3g}"

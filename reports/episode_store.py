@@ -116,6 +116,7 @@ def _schema() -> Any:
         ("terminated", pa.bool_()),
         ("truncated", pa.bool_()),
         ("end_reason", pa.string()),
+        ("final_observation", pa.string()),
         ("turns", pa.list_(turn)),
     ]
     return pa.schema([*where, *episode, ("advantages", pa.list_(pa.float64()))])

@@ -9,7 +9,22 @@ import numpy as np
 
 from reports.conditions import Condition
 from reports.intervals import Estimate, paired_difference
-from reports.panels import Heat, Panel, Point, Series, board_name, generator_of, marked, sizes, trained_on
+from reports.panels import (
+    Heat,
+    Panel,
+    Point,
+    Series,
+    board_name,
+    generator_of,
+    marked,
+    on_error,
+    other_settings,
+    sizes,
+    trained_on,
+)
+
+SMALLEST_SPREAD = 1.0
+"""Points of risk between the safest and the riskiest condition, under which no curve against risk is drawn."""
 
 Facet = tuple[str, Sequence[Condition]]
 
@@ -67,18 +82,17 @@ def edge_panels(conditions: Sequence[Condition]) -> tuple[Panel, ...]:
             continue
         plain, long = atomic[twin], macro[twin]
         risk = plain.share(lambda row: row.unreadable_decisions, lambda row: row.decisions)
-        on_error = str(plain.cell.settings.get("on_error", "") or "")
         for level in plain.levels:
             if level in long.levels and np.isfinite(risk):
                 gap = difference(long, plain, level)
-                points[plain.cell.study, plain.phase, on_error, level].append(Point(100 * risk, gap, level))
+                points[plain.cell.study, plain.phase, on_error(plain.cell), level].append(Point(100 * risk, gap, level))
     titles: dict[str, list[Series]] = defaultdict(list)
-    for (study, phase, on_error, level), found in points.items():
-        if len(found) > 1:
-            rule = f", on error: {on_error}" if on_error else ""
+    for (study, phase, rule, level), found in points.items():
+        if max(point.x for point in found) - min(point.x for point in found) >= SMALLEST_SPREAD:
+            after = f", on error: {rule}" if rule else ""
             ordered = tuple(sorted(found, key=lambda point: point.x))
             words = "SFT only" if phase == "sft" else "after RL"
-            titles[f"{study}: {words}{rule}"].append(Series(level, level, "outcome", phase, ordered))
+            titles[f"{study}: {words}{after}"].append(Series(level, level, "outcome", phase, ordered))
     return tuple(
         Panel(
             title,
@@ -179,18 +193,6 @@ def _technique_map(one: Condition) -> Heat:
 
 def _twin(one: Condition) -> tuple[object, ...]:
     """Return all that must agree between a macro and an atomic condition to be compared."""
-    settings = {key: value for key, value in one.cell.settings.items() if "interface" not in key and key != "cell"}
-    return (
-        one.cell.study,
-        one.cell.puzzle,
-        one.cell.size,
-        one.cell.reward,
-        one.cell.estimator,
-        one.cell.train_levels if one.phase == "rl" else (),
-        one.cell.policy,
-        one.phase,
-        one.variant,
-        repr(sorted(settings.items(), key=lambda item: item[0]))
-        if one.phase == "rl"
-        else one.cell.settings.get("slip"),
-    )
+    learned = (one.cell.train_levels, one.cell.reward, one.cell.estimator) if one.phase == "rl" else ()
+    board = (one.cell.study, one.cell.puzzle, one.cell.size, one.cell.policy)
+    return (*board, one.phase, one.variant, learned, other_settings(one.cell))

@@ -20,7 +20,7 @@ METRICS: dict[str, tuple[str, bool]] = {
     "voided_share": ("unreadable or voided decisions (%)", True),
     "entropy": ("entropy (nats a token)", False),
     "gradient_norm": ("gradient norm", False),
-    "effective_sample_share": ("effective sample size (% of the samples)", True),
+    "effective_sample_size": ("effective sample size (% of the samples)", True),
 }
 """Metrics of an update that are drawn: axis label, and whether they are shares."""
 

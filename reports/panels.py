@@ -104,6 +104,24 @@ def generator_of(condition: Condition, *words: object) -> np.random.Generator:
     )
 
 
+_OWN = frozenset({"interface", "run_as", "train", "learner", "name", "label", "seed"})
+"""Settings of a cell that have a column of their own, or say nothing about what it does."""
+
+
+def other_settings(cell: CellRecord) -> tuple[tuple[str, str], ...]:
+    """Return the cell's settings apart from interface, credit and training levels, to compare cells by.
+
+    Where the settings hold the cell's own under `cell`, only those count: the others follow from them.
+    """
+    own = cell.settings.get("cell", cell.settings)
+    return tuple(sorted((key, str(value)) for key, value in own.items() if key not in _OWN))
+
+
+def on_error(cell: CellRecord) -> str:
+    """Return what follows an error in the cell, "" where its settings do not say."""
+    return dict(other_settings(cell)).get("on_error", "")
+
+
 def board_name(cell: CellRecord) -> str:
     """Return the puzzle and its size as a reader calls them."""
     name = {"sudoku": "Sudoku", "rush-hour": "Rush Hour"}.get(cell.puzzle, cell.puzzle)

@@ -144,10 +144,10 @@ class UpdateRecord:
     """Levels trained on at this update, joined by `+`; a change of level is no collapse."""
     metrics: Mapping[str, float]
     """Flat measurements. Read by the collapse detector and the figures, where present: `success` (share of the
-    rollout's episodes solved), `episodes`, `group_reward_std` (mean within-group standard deviation), `capped_share`,
-    `invalid_share` (illegal over written actions), `voided_share` (unreadable over all decisions), `gradient_norm`,
-    `effective_sample_share` (effective sample size over samples, 0 to 1), `kl`, `entropy`, `macro_length` (actions a
-    reply), `loss`."""
+    rollout's episodes solved), `episodes`, `groups`, `group_reward_std` (mean within-group standard deviation),
+    `capped_share`, `invalid_share` (illegal over written actions), `voided_share` (unreadable over all decisions),
+    `gradient_norm`, `effective_sample_size` (over the sample size, so 0 to 1), `approximate_kl` (sampling against
+    trained policy, nats a token), `entropy` (nats a token), `macro_length` (actions a decision), `loss`."""
     total_tokens: int = 0
     """Tokens generated in training so far, this update included."""
     total_environment_calls: int = 0
@@ -248,6 +248,8 @@ KINDS: dict[str, type[Record]] = {
 RecordT = TypeVar("RecordT", EvaluationRecord, UpdateRecord, CollapseRecord, TimingRecord, CellRecord)
 
 _ANNOTATIONS = {name: {item.name: str(item.type) for item in dataclasses.fields(kind)} for name, kind in KINDS.items()}
+_GOOD_SHAPES: set[tuple[object, ...]] = set()
+"""Names and types of fields that were found right in an evaluation record, of which there are many alike."""
 _NOT_FINITE = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 _EXACT: dict[str, tuple[type, ...]] = {
     "int": (int,),
@@ -279,15 +281,24 @@ def decode(values: Any) -> Record:
     kind = KINDS.get(str(values.get("kind")))
     if kind is None:
         raise ValueError(f"unknown record kind {values.get('kind')!r}; known: {', '.join(KINDS)}")
-    given = {name: value for name, value in values.items() if name not in ("kind", "schema")}
-    known = _ANNOTATIONS[kind.kind]
-    if unknown := sorted(given.keys() - known.keys()):
-        raise ValueError(f"unknown field {unknown[0]!r} in a record of kind {kind.kind!r}")
-    arguments = {name: _checked(name, known[name], value) for name, value in given.items()}
+    given = values.copy()
+    del given["kind"], given["schema"]
+    arguments = given if kind is EvaluationRecord else _converted(kind, given)
+    if kind is EvaluationRecord and (shape := (*given, *map(type, given.values()))) not in _GOOD_SHAPES:
+        _converted(kind, given)
+        _GOOD_SHAPES.add(shape)
     try:
         return kind(**arguments)
     except TypeError as error:
         raise ValueError(f"a record of kind {kind.kind!r} lacks a field: {error}") from error
+
+
+def _converted(kind: type[Record], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a record as their types, or raise `ValueError` for one that is unknown or of another."""
+    known = _ANNOTATIONS[kind.kind]
+    if unknown := sorted(given.keys() - known.keys()):
+        raise ValueError(f"unknown field {unknown[0]!r} in a record of kind {kind.kind!r}")
+    return {name: _checked(name, known[name], value) for name, value in given.items()}
 
 
 def _plain(value: Any) -> Any:
