@@ -122,9 +122,9 @@ def mistakes(seat: Seat) -> tuple[Any, ...]:
     puzzle, oracle, state = seat.puzzle, seat.oracle, seat.state
     here, legal = oracle.distance_to_go(state), puzzle.moves(state)
     wrong = []
-    for move in legal if here is not None else ():
+    for move in legal:
         there = oracle.distance_to_go(puzzle.apply(state, move))
-        if there is None or there >= here:
+        if there is None or (here is not None and there >= here):
             wrong.append(move)
     return tuple(wrong) or tuple(move for move in puzzle.all_moves() if move not in set(legal))
 

@@ -117,9 +117,7 @@ def sample(model: TinyForCausalLM, prompts: Tensor, uniforms: Tensor, sampling: 
             rows.keep(live)
         rows.thinking = rows.thinking * (chosen != marks.thought_end)[:, None]
         states = (tokens[chosen] + positions[length + time])[:, None]
-        for block, layer in zip(model.model.blocks, rows.cache, strict=True):
-            states = block.step(states, layer, length + time)
-        hidden = model.model.norm(states[:, 0])
+        hidden = model.model.step(states, rows.cache, length + time)
     return Samples(rows.ids, rows.logprobs, rows.lengths, rows.entropy / rows.lengths, ~rows.ended)
 
 

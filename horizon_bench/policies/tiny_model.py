@@ -8,7 +8,7 @@ differ in their mode alone share the work of the board.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -84,7 +84,8 @@ class Block(nn.Module):
         self.norm_feed = nn.LayerNorm(width)
         self.feed_in = nn.Linear(width, 4 * width)
         self.feed_out = nn.Linear(4 * width, width)
-        self.output.residual = self.feed_out.residual = True
+        for linear in (self.output, self.feed_out):
+            linear.residual = True  # type: ignore[assignment]
 
     def split(self, states: Tensor) -> Tensor:
         """Return [rows, tokens, n * width] as [n, rows, heads, tokens, head width]."""
@@ -132,7 +133,7 @@ class Block(nn.Module):
         return self.finish(hidden, F.scaled_dot_product_attention(parts[0], keys, values))
 
 
-class TinyPreTrainedModel(PreTrainedModel):  # type: ignore[misc]
+class TinyPreTrainedModel(PreTrainedModel):
     """What all tiny models share with transformers."""
 
     config_class = TinyConfig
@@ -200,6 +201,19 @@ class TinyModel(TinyPreTrainedModel):
         tokens, positions = self.tables()
         return F.embedding(input_ids, tokens) + F.embedding(position_ids, positions)
 
+    def step(self, states: Tensor, cache: list[Tensor], position: int) -> Tensor:
+        """Return the final state of one new token of each row, shape [rows, width], and extend the cache.
+
+        Args:
+            states: what `embed` gives for the token, shape [rows, 1, width].
+            cache: keys and values of each layer, shape [2, rows, heads, tokens, head width] each.
+            position: index of the new token.
+        """
+        for block, layer in zip(self.blocks, cache, strict=True):
+            states = cast(Block, block).step(states, layer, position)
+        final: Tensor = self.norm(states[:, 0])
+        return final
+
     def prefix_mask(self, length: int) -> Tensor:
         """Return who sees whom in one plain sequence, shape [length, length]: the prefix all, later tokens the past."""
         mask = torch.ones(length, length, dtype=torch.bool, device=self.device).tril()
@@ -246,7 +260,7 @@ class TinyModel(TinyPreTrainedModel):
         return BaseModelOutput(last_hidden_state=self.norm(hidden))
 
 
-class TinyForCausalLM(TinyPreTrainedModel, GenerationMixin):  # type: ignore[misc]
+class TinyForCausalLM(TinyPreTrainedModel, GenerationMixin):
     """The trunk with a language-model head and, on request, a value critic."""
 
     def __init__(self, config: TinyConfig) -> None:

@@ -62,4 +62,4 @@ class ReplyBatch:
     def micro_batches(self, rows: Tensor, size: int) -> list[Tensor]:
         """Return the given rows in parts of at most `size`, replies of like length together."""
         by_length = rows[torch.argsort(self.mask[rows].sum(1), stable=True)]
-        return list(by_length.split(size))
+        return list(torch.split(by_length, size))

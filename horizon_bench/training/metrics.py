@@ -15,10 +15,10 @@ def rollout_metrics(episodes: Sequence[Episode]) -> dict[str, float]:
     Returns:
         Over episodes: `episodes`, `groups`, `success`, `return` (undiscounted task reward), `decisions`,
         `atomic_steps`, `tokens`, `subgoals` (reached for the first time), `distance` (of the starts),
-        `group_reward_std` (mean over groups of the standard deviation of returns). Over decisions: `entropy` (nats per token), `tokens_per_decision`,
-        `macro_length` (actions written in a readable reply), `format_share` (readable replies), `invalid_share`
-        (unreadable, void or with an illegal action), `illegal_action_share` (refused among written actions),
-        `capped_share` (replies that hit the token cap).
+        `group_reward_std` (mean over groups of the standard deviation of returns). Over decisions: `entropy` (nats per
+        token), `tokens_per_decision`, `macro_length` (actions written in a readable reply), `format_share` (readable
+        replies), `invalid_share` (unreadable, void or with an illegal action), `illegal_action_share` (refused among
+        written actions), `capped_share` (replies that hit the token cap).
     """
     turns = [turn for episode in episodes for turn in episode.turns]
     returns = np.array([sum(turn.reward for turn in episode.turns) for episode in episodes])

@@ -6,9 +6,8 @@ goes on exactly as an unbroken one.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,7 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor
 
-from horizon_bench.credit import (
-    NEEDS_VALUES,
-    CreditBatch,
-    correction_report,
-    find_correction,
-    find_estimator,
-)
+from horizon_bench.credit import NEEDS_VALUES, CreditBatch, correction_report, find_correction, find_estimator
 from horizon_bench.credit.critics import critic_targets
 from horizon_bench.envs.settings import Settings
 from horizon_bench.episodes import Episode
@@ -32,90 +25,12 @@ from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.rollout import Playable, rollout
 from horizon_bench.training.batches import ReplyBatch
 from horizon_bench.training.checkpoint import last_checkpoint, load_checkpoint, save_checkpoint
+from horizon_bench.training.configs import RolloutConfig, UpdateConfig
 from horizon_bench.training.losses import find_loss, value_loss
 from horizon_bench.training.metrics import rollout_metrics
 
-_LOGGER = logging.getLogger(__name__)
-
 Instances = Sequence[Playable] | Callable[[int], Sequence[Playable]]
 """Training instances, or a schedule: a function from the number of finished updates to those of the next update."""
-
-
-@dataclass(frozen=True)
-class RolloutConfig:
-    """How a rollout batch is made."""
-
-    groups: int = 48
-    """Instances in a batch."""
-    attempts: int = 4
-    """Episodes for each instance, the group size."""
-    temperature: float = 0.8
-    """Sampling temperature."""
-    max_new_tokens: int | None = None
-    """Cap of a reply in tokens; the model's longest reply by default."""
-    thought_slip: float = 0.0
-    """Probability that a thought token is replaced by a random one; the same mixture is trained on."""
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        for name in ("groups", "attempts"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-
-
-@dataclass(frozen=True)
-class UpdateConfig:
-    """How a batch becomes optimiser steps. Defaults follow the horizon-length study where a small model can."""
-
-    updates: int = 80
-    """Rollout batches."""
-    estimator: str = "reinforce"
-    """Name in `ESTIMATORS`, or `module:function`."""
-    estimator_options: Mapping[str, Any] = field(default_factory=dict)
-    """Keyword arguments of the estimator."""
-    correction: str = "sequence-truncation+geometric-mask"
-    """Names in `CORRECTIONS`, joined by +."""
-    loss: str = "reinforce"
-    """Name in `LOSSES`."""
-    reduction: str = "sequence-sum"
-    """How tokens become one number: `sequence-sum`, `sequence-mean` or `token-mean`."""
-    loss_options: Mapping[str, Any] = field(default_factory=dict)
-    """Further keyword arguments of the loss."""
-    learning_rate: float = 1e-3
-    """Learning rate; ours, for a model of 90,000 weights."""
-    warmup_updates: int = 5
-    """Updates of linear warm-up."""
-    weight_decay: float = 0.0
-    """Decoupled weight decay."""
-    gradient_clip: float = 1.0
-    """Largest gradient norm."""
-    epochs: int = 1
-    """Passes over each batch."""
-    steps_per_epoch: int = 1
-    """Optimiser steps in a pass; each sees another part of the batch."""
-    micro_batch: int = 384
-    """Most replies in one forward pass; changes nothing but memory and the last bits of float arithmetic."""
-    value_rate: float = 1e-3
-    """Learning rate of the value head, for estimators with a critic."""
-    value_coefficient: float = 0.5
-    """Weight of the critic's loss."""
-    evaluate_every: int = 0
-    """Updates between calls of `on_evaluation`; 0 for none."""
-    checkpoint_every: int = 20
-    """Updates between checkpoints."""
-    keep_checkpoints: int = 2
-    """Newest checkpoints to keep; 0 keeps all."""
-
-    def __post_init__(self) -> None:
-        """Check the fields and names."""
-        for name in ("updates", "epochs", "steps_per_epoch", "micro_batch", "checkpoint_every"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate must be above 0, not {self.learning_rate}")
-        find_estimator(self.estimator)
-        find_correction(self.correction)
-        find_loss(self.loss)
 
 
 @dataclass(frozen=True)
@@ -304,7 +219,7 @@ class Trainer:
     def _values(self, batch: ReplyBatch, episodes: Sequence[Episode]) -> tuple[Tensor, Tensor]:
         """Return the critic's values of the states that decisions saw and of those where a budget cut off."""
         size = self.config.micro_batch
-        seen = torch.cat([state_values(self.policy.model, prompts) for prompts in batch.prompts.split(size)])
+        seen = torch.cat([state_values(self.policy.model, prompts) for prompts in torch.split(batch.prompts, size)])
         final = torch.zeros(len(episodes))
         cut = [index for index, episode in enumerate(episodes) if episode.final_observation]
         if cut:

@@ -6,12 +6,11 @@ same boards, told apart by the mode token; how well it acts in each is measured 
 
 from __future__ import annotations
 
-import logging
 import math
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,10 +25,9 @@ from trl import SFTTrainer
 from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.policies.vocabulary import FEEDBACK
 from horizon_bench.training.collator import IGNORED, RowLayout, SharedPrefixCollator
-from horizon_bench.training.traces import MODE_TOKENS, TargetSettings, TargetWriter, expert_states
+from horizon_bench.training.configs import SftConfig
+from horizon_bench.training.traces import MODE_TOKENS, TargetWriter, expert_states
 from puzzles.base import Puzzle
-
-_LOGGER = logging.getLogger(__name__)
 
 
 class Start(Protocol):
@@ -38,49 +36,6 @@ class Start(Protocol):
     @property
     def start(self) -> str:
         """The start as `Puzzle.format` writes it."""
-
-
-@dataclass(frozen=True)
-class SftConfig:
-    """How the small model learns from expert traces. All defaults are ours."""
-
-    steps: int = 400
-    """Optimiser steps."""
-    boards: int = 48
-    """States in a step; each carries one reply for each entry of `modes`."""
-    modes: tuple[str, ...] = ("atomic", "macro", "macro", "fixed")
-    """Replies of a state."""
-    targets: TargetSettings = field(default_factory=TargetSettings)
-    """What the replies look like."""
-    learning_rate: float = 6e-3
-    """Peak learning rate."""
-    final_rate: float = 0.1
-    """Learning rate at the end of the cosine, as a share of the peak."""
-    warmup_steps: int = 30
-    """Steps of linear warm-up."""
-    weight_decay: float = 0.01
-    """Decoupled weight decay."""
-    gradient_clip: float = 1.0
-    """Largest gradient norm."""
-    action_weight: float = 2.0
-    """Weight of the loss at tokens of actions; 1 at thoughts and the end token."""
-    feedback_share: float = 0.05
-    """Share of prompts whose feedback token is another than `<ok>`, drawn at random."""
-    accuracy_states: int = 400
-    """States on which the accuracy of each mode is measured afterwards; 0 measures nothing."""
-    seed: int = 0
-    """Seed of traces, order and measurement."""
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        for name in ("steps", "boards"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        unknown = [mode for mode in self.modes if mode not in MODE_TOKENS]
-        if unknown or not self.modes:
-            raise ValueError(f"modes {self.modes} must name some of {', '.join(MODE_TOKENS)}")
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate must be above 0, not {self.learning_rate}")
 
 
 @dataclass(frozen=True)
@@ -226,7 +181,7 @@ def _arguments(config: SftConfig, folder: str, seed: int) -> TrlConfig:
     )
 
 
-class _LossLog(TrainerCallback):  # type: ignore[misc]
+class _LossLog(TrainerCallback):
     """Collects the mean losses that the trainer logs, without printing them."""
 
     def __init__(self, every: int) -> None:
@@ -239,7 +194,7 @@ class _LossLog(TrainerCallback):  # type: ignore[misc]
             self.means.append(float(logs["loss"]))
 
 
-class WeightedTrainer(SFTTrainer):  # type: ignore[misc]
+class WeightedTrainer(SFTTrainer):
     """`SFTTrainer` whose loss weighs the tokens of actions; with weight 1 it is the trainer's own loss."""
 
     def __init__(self, *, action_weight: float, thought_end: int, end: int, **kwargs: Any) -> None:

@@ -1,0 +1,129 @@
+"""Every choice of a training run, as frozen records that are checked when they are made. Torch-free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from horizon_bench.credit import find_correction, find_estimator
+from horizon_bench.training.traces import MODE_TOKENS, TargetSettings
+
+
+@dataclass(frozen=True)
+class SftConfig:
+    """How the small model learns from expert traces. All defaults are ours."""
+
+    steps: int = 400
+    """Optimiser steps."""
+    boards: int = 48
+    """States in a step; each carries one reply for each entry of `modes`."""
+    modes: tuple[str, ...] = ("atomic", "macro", "macro", "fixed")
+    """Replies of a state."""
+    targets: TargetSettings = field(default_factory=TargetSettings)
+    """What the replies look like."""
+    learning_rate: float = 6e-3
+    """Peak learning rate."""
+    final_rate: float = 0.1
+    """Learning rate at the end of the cosine, as a share of the peak."""
+    warmup_steps: int = 30
+    """Steps of linear warm-up."""
+    weight_decay: float = 0.01
+    """Decoupled weight decay."""
+    gradient_clip: float = 1.0
+    """Largest gradient norm."""
+    action_weight: float = 2.0
+    """Weight of the loss at tokens of actions; 1 at thoughts and the end token."""
+    feedback_share: float = 0.05
+    """Share of prompts whose feedback token is another than `<ok>`, drawn at random."""
+    accuracy_states: int = 400
+    """States on which the accuracy of each mode is measured afterwards; 0 measures nothing."""
+    seed: int = 0
+    """Seed of traces, order and measurement."""
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        for name in ("steps", "boards"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        unknown = [mode for mode in self.modes if mode not in MODE_TOKENS]
+        if unknown or not self.modes:
+            raise ValueError(f"modes {self.modes} must name some of {', '.join(MODE_TOKENS)}")
+        if not self.learning_rate > 0:
+            raise ValueError(f"learning_rate must be above 0, not {self.learning_rate}")
+
+
+@dataclass(frozen=True)
+class RolloutConfig:
+    """How a rollout batch is made."""
+
+    groups: int = 48
+    """Instances in a batch."""
+    attempts: int = 4
+    """Episodes for each instance, the group size."""
+    temperature: float = 0.8
+    """Sampling temperature."""
+    max_new_tokens: int | None = None
+    """Cap of a reply in tokens; the model's longest reply by default."""
+    thought_slip: float = 0.0
+    """Probability that a thought token is replaced by a random one; the same mixture is trained on."""
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        for name in ("groups", "attempts"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+
+
+@dataclass(frozen=True)
+class UpdateConfig:
+    """How a batch becomes optimiser steps. Defaults follow the horizon-length study where a small model can."""
+
+    updates: int = 80
+    """Rollout batches."""
+    estimator: str = "reinforce"
+    """Name in `ESTIMATORS`, or `module:function`."""
+    estimator_options: Mapping[str, Any] = field(default_factory=dict)
+    """Keyword arguments of the estimator."""
+    correction: str = "sequence-truncation+geometric-mask"
+    """Names in `CORRECTIONS`, joined by +."""
+    loss: str = "reinforce"
+    """Name in `LOSSES`."""
+    reduction: str = "sequence-sum"
+    """How tokens become one number: `sequence-sum`, `sequence-mean` or `token-mean`."""
+    loss_options: Mapping[str, Any] = field(default_factory=dict)
+    """Further keyword arguments of the loss."""
+    learning_rate: float = 1e-3
+    """Learning rate; ours, for a model of 90,000 weights."""
+    warmup_updates: int = 5
+    """Updates of linear warm-up."""
+    weight_decay: float = 0.0
+    """Decoupled weight decay."""
+    gradient_clip: float = 1.0
+    """Largest gradient norm."""
+    epochs: int = 1
+    """Passes over each batch."""
+    steps_per_epoch: int = 1
+    """Optimiser steps in a pass; each sees another part of the batch."""
+    micro_batch: int = 384
+    """Most replies in one forward pass; changes nothing but memory and the last bits of float arithmetic."""
+    value_rate: float = 1e-3
+    """Learning rate of the value head, for estimators with a critic."""
+    value_coefficient: float = 0.5
+    """Weight of the critic's loss."""
+    evaluate_every: int = 0
+    """Updates between calls of `on_evaluation`; 0 for none."""
+    checkpoint_every: int = 20
+    """Updates between checkpoints."""
+    keep_checkpoints: int = 2
+    """Newest checkpoints to keep; 0 keeps all."""
+
+    def __post_init__(self) -> None:
+        """Check the fields and names."""
+        for name in ("updates", "epochs", "steps_per_epoch", "micro_batch", "checkpoint_every"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not self.learning_rate > 0:
+            raise ValueError(f"learning_rate must be above 0, not {self.learning_rate}")
+        find_estimator(self.estimator)
+        find_correction(self.correction)
