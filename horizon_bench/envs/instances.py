@@ -23,6 +23,9 @@ from solvers.base import Oracle
 
 _MOST_PREPARED = 1024
 
+PuzzleName = str | Callable[..., Puzzle[Any, Any]]
+"""How an environment's argument `puzzle` names a puzzle."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -105,7 +108,7 @@ class Workshop:
 
 
 @lru_cache(maxsize=64)
-def workshop(puzzle: str, size: int | None, repairable: bool, subgoals: str | None = None) -> Workshop:
+def workshop(puzzle: PuzzleName, size: int | None, repairable: bool, subgoals: str | None = None) -> Workshop:
     """Return the shared workshop of a puzzle.
 
     Args:
@@ -125,12 +128,18 @@ def workshop(puzzle: str, size: int | None, repairable: bool, subgoals: str | No
     return Workshop(plain, plain, subgoals)
 
 
-def find_maker(puzzle: str) -> Callable[..., Puzzle[Any, Any]]:
+def find_maker(puzzle: PuzzleName) -> Callable[..., Puzzle[Any, Any]]:
     """Return the class or function that makes the puzzle.
+
+    Args:
+        puzzle: a name in `PUZZLES`, an import string `module:Class`, or the class itself (specs of environments made
+            from a class do not serialise).
 
     Raises:
         ValueError: if the name is not registered, or the import string leads nowhere.
     """
+    if callable(puzzle):
+        return puzzle
     if not isinstance(puzzle, str) or ":" not in puzzle:
         return PUZZLES[check_name("puzzle", puzzle, PUZZLES)]
     module, _, name = puzzle.partition(":")
@@ -148,7 +157,7 @@ def find_maker(puzzle: str) -> Callable[..., Puzzle[Any, Any]]:
     return made
 
 
-def _signed(maker: Callable[..., Puzzle[Any, Any]], puzzle: str) -> Callable[..., Any]:
+def _signed(maker: Callable[..., Puzzle[Any, Any]], puzzle: PuzzleName) -> Callable[..., Any]:
     """Return what carries the maker's parameters."""
     if puzzle == "sudoku":
         from puzzles.sudoku import Sudoku
@@ -161,7 +170,7 @@ def _takes(maker: Callable[..., Any], name: str) -> bool:
     return name in inspect.signature(maker).parameters
 
 
-def _size_options(maker: Callable[..., Puzzle[Any, Any]], puzzle: str, size: int | None) -> dict[str, int]:
+def _size_options(maker: Callable[..., Puzzle[Any, Any]], puzzle: PuzzleName, size: int | None) -> dict[str, int]:
     """Return the keyword arguments that set the size."""
     if size is None:
         return {}

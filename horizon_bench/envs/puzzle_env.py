@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from horizon_bench.envs.core import Game
 from horizon_bench.envs.decisions import Decision, Snapshot
 from horizon_bench.envs.forms import make_form
-from horizon_bench.envs.instances import Prepared, workshop
+from horizon_bench.envs.instances import Prepared, PuzzleName, workshop
 from horizon_bench.envs.names import check_name
 from horizon_bench.envs.rendering import RENDER_MODES, draw, show
 from horizon_bench.envs.settings import Settings
@@ -61,7 +61,7 @@ class PuzzleEnv(gymnasium.Env[Any, Any]):
 
     def __init__(
         self,
-        puzzle: str = "sudoku",
+        puzzle: PuzzleName = "sudoku",
         level: str | None = None,
         split: str = "train",
         bank: str | Path | None = None,
@@ -74,7 +74,7 @@ class PuzzleEnv(gymnasium.Env[Any, Any]):
         """Fix puzzle, instances and rules.
 
         Args:
-            puzzle: name of a puzzle, or an import string `package.module:ClassName`.
+            puzzle: name of a puzzle, an import string `package.module:ClassName`, or a class.
             level: name of a level; by default the puzzle's first.
             split: `train`, `validation` or `test`.
             bank: path of a bank file; by default the level's own.

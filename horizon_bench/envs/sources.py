@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from curricula.levels import LEVELS
-from horizon_bench.envs.instances import find_maker
+from horizon_bench.envs.instances import PuzzleName, find_maker
 from horizon_bench.envs.names import check_name
 
 SPLITS = ("train", "validation", "test")
@@ -27,7 +27,7 @@ class Source:
 
 
 def find_source(
-    puzzle: str, level: str | None, split: str, bank: str | Path | None, size: int | None, instance: str | None
+    puzzle: PuzzleName, level: str | None, split: str, bank: str | Path | None, size: int | None, instance: str | None
 ) -> Source:
     """Return the instances that the arguments ask for.
 
@@ -74,11 +74,11 @@ def _bank(level: str | None, split: str, bank: str | None) -> tuple[Any, ...]:
     return tuple(load_bank(level, split) if bank is None else load_bank(level, split, path=bank))
 
 
-def _default_size(puzzle: str) -> int:
+def _default_size(puzzle: PuzzleName) -> int:
     return 9 if puzzle == "sudoku" else next(entry.size for entry in LEVELS.values() if entry.puzzle == puzzle)
 
 
-def _size_of(puzzle: str, instance: str) -> int | None:
+def _size_of(puzzle: PuzzleName, instance: str) -> int | None:
     """Return the board size of a Sudoku's text; other puzzles read theirs themselves."""
     if puzzle != "sudoku":
         return None
@@ -87,7 +87,7 @@ def _size_of(puzzle: str, instance: str) -> int | None:
     return sudoku_size(instance)
 
 
-def _examples(puzzle: str, size: int | None) -> tuple[str, ...]:
+def _examples(puzzle: PuzzleName, size: int | None) -> tuple[str, ...]:
     maker = find_maker(puzzle)
     examples = tuple((maker() if size is None else maker(size=size)).examples())
     if not examples:

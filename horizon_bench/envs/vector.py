@@ -20,7 +20,16 @@ from horizon_bench.envs.names import check_name
 from horizon_bench.envs.puzzle_env import PuzzleEnv
 
 _OBJECTS = frozenset(
-    ("distance_to_go", "subgoals_done", "subgoals_reached", "own_subgoal", "instance_key", "level", "moves", "end_reason")
+    (
+        "distance_to_go",
+        "subgoals_done",
+        "subgoals_reached",
+        "own_subgoal",
+        "instance_key",
+        "level",
+        "moves",
+        "end_reason",
+    )
 )
 """Info entries that differ in length or kind between lanes."""
 
@@ -69,7 +78,10 @@ def lane_seeds(seed: int, lanes: int) -> list[int]:
     Returns:
         Seeds that no other seed shares shifted, as `seed + lane` would.
     """
-    return [int(child.generate_state(2, np.uint32).view(np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(lanes)]
+    return [
+        int(child.generate_state(2, np.uint32).view(np.uint64)[0])
+        for child in np.random.SeedSequence(seed).spawn(lanes)
+    ]
 
 
 def split_options(options: Mapping[str, Any] | None, lanes: int) -> tuple[NDArray[np.bool_], list[dict[str, Any]]]:
@@ -130,7 +142,7 @@ class PuzzleVectorEnv(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._arrays = isinstance(self.single_observation_space, gymnasium.spaces.Box)
-        self._over = np.zeros(self.num_envs, dtype=np.bool_)
+        self._over: NDArray[np.bool_] = np.zeros(self.num_envs, dtype=np.bool_)
         self._observations: list[Any] = [None] * self.num_envs
 
     def reset(
@@ -150,7 +162,9 @@ class PuzzleVectorEnv(VectorEnv[Any, Any, Any]):
         self._over[mask] = False
         return self._batch(self._observations), batch_infos(infos)
 
-    def step(self, actions: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+    def step(
+        self, actions: Any
+    ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Take one decision in each lane; a lane whose episode is over begins a new one, as the mode says.
 
         Raises:
@@ -171,7 +185,7 @@ class PuzzleVectorEnv(VectorEnv[Any, Any, Any]):
                 finals[lane] = (observation, info)
                 observation, info = env.reset()
             self._observations[lane], infos[lane] = observation, info
-        self._over = ended.any(axis=0)
+        self._over = np.asarray(ended.any(axis=0))
         together = batch_infos(infos)
         add_finals(together, finals)
         return self._batch(self._observations), rewards, ended[0], ended[1], together

@@ -1,0 +1,71 @@
+"""The laws, by name, and the error that names the broken one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from horizon_bench.testing import environment_laws, puzzle_laws
+from horizon_bench.testing.strategies import Walk
+from horizon_bench.testing.subjects import Subject
+from puzzles.base import Puzzle
+
+LAWS: dict[str, Callable[[Subject, Walk], None]] = {
+    "text round-trip": puzzle_laws.text_round_trip,
+    "replies never raise": puzzle_laws.replies_never_raise,
+    "starts are refused by ValueError": puzzle_laws.bad_starts,
+    "values": puzzle_laws.values,
+    "legal moves": puzzle_laws.legal_moves,
+    "action round-trip": puzzle_laws.action_round_trip,
+    "tokens": puzzle_laws.tokens,
+    "arrays": puzzle_laws.arrays,
+    "distance": puzzle_laws.distance,
+    "plan": puzzle_laws.plan,
+    "subgoals": puzzle_laws.subgoals,
+    "observation in its space": environment_laws.observations,
+    "bad replies change nothing": environment_laws.bad_replies,
+    "macro = its atomic sequence": environment_laws.macro,
+    "twins agree": environment_laws.twins,
+    "snapshot and replay": environment_laws.snapshots,
+    "subgoals are paid once": environment_laws.farming,
+    "budgets are exact": environment_laws.budgets,
+    "global generators stay untouched": environment_laws.generators,
+}
+"""Every law by name, in the order they are checked: a puzzle's own before its environments'."""
+
+
+class LawError(AssertionError):
+    """A law that a puzzle breaks, with the smallest example found."""
+
+    def __init__(self, law: str, walk: Walk | None, puzzle: Puzzle[Any, Any], cause: Exception) -> None:
+        self.law = law
+        self.walk = walk
+        self.cause = cause
+        lines = [f"law broken: {law}", f"puzzle: {getattr(puzzle, 'name', type(puzzle).__name__)}"]
+        if walk is None:
+            lines.append("the result changes from call to call with the same arguments")
+        else:
+            lines.append(f"found: {cause if isinstance(cause, BreachError) else repr(cause)}")
+            lines += [f"start: {walk.start}", f"moves taken: {', '.join(_moves(puzzle, walk)) or 'none'}"]
+            lines += [f"{name}: {getattr(walk, name)!r}" for name in ("interface", "on_error", "seed", "text")]
+        super().__init__("\n".join(lines))
+
+
+BreachError = puzzle_laws.BreachError
+
+
+def _moves(puzzle: Puzzle[Any, Any], walk: Walk) -> list[str]:
+    """Return the walk's moves as text, as far as the puzzle lets them be written."""
+    texts: list[str] = []
+    try:
+        state = puzzle.parse(walk.start)
+        for choice in walk.choices:
+            moves = puzzle.moves(state)
+            if puzzle.solved(state) or not moves:
+                break
+            move = moves[choice % len(moves)]
+            texts.append(puzzle.format_action(move))
+            state = puzzle.apply(state, move)
+    except Exception as error:
+        texts.append(f"(then {error!r})")
+    return texts

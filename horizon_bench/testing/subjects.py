@@ -1,0 +1,112 @@
+"""What is put to the test: a puzzle, a few of its starts, and a way to make its environments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import gymnasium
+
+import solvers
+from horizon_bench.envs.instances import find_maker
+from horizon_bench.envs.puzzle_env import PuzzleEnv
+from horizon_bench.envs.registration import FAMILIES
+from puzzles.base import Puzzle
+
+_MOST_STARTS = 5
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A puzzle under test."""
+
+    puzzle: Puzzle[Any, Any]
+    """The rules."""
+    starts: tuple[str, ...]
+    """Texts of starts, at least one."""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    """Arguments of `PuzzleEnv` that make its environments."""
+
+    def make(self, **arguments: Any) -> PuzzleEnv:
+        """Return an environment of the puzzle; it starts from the first start unless told otherwise."""
+        return PuzzleEnv(**{"instance": self.starts[0], **self.arguments, **arguments})
+
+    def oracle(self, text: str) -> Any:
+        """Return the oracle of a start."""
+        if text not in self._oracles:
+            self._oracles[text] = solvers.oracle(self.puzzle, self.puzzle.parse(text))
+        return self._oracles[text]
+
+    @cached_property
+    def _oracles(self) -> dict[str, Any]:
+        return {}
+
+    @cached_property
+    def known_moves(self) -> tuple[Any, ...]:
+        """Every move the puzzle lists, or those that are legal at or near the starts."""
+        listed = self.puzzle.all_moves()
+        if listed:
+            return tuple(listed)
+        found: dict[Any, None] = {}
+        for text in self.starts:
+            start = self.puzzle.parse(text)
+            for move in self.puzzle.moves(start):
+                found[move] = None
+                found.update(dict.fromkeys(self.puzzle.moves(self.puzzle.apply(start, move))))
+        return tuple(found)
+
+
+def find_subject(
+    puzzle: str | type[Puzzle[Any, Any]] | Puzzle[Any, Any], starts: Sequence[str] = (), **arguments: Any
+) -> Subject:
+    """Return what `check_puzzle` puts to the test.
+
+    Args:
+        puzzle: a class, an instance, a name in `PUZZLES`, an import string or a registered environment id.
+        starts: texts of starts; by default the puzzle's `examples()`, or the first of its bank.
+        arguments: further arguments of the environment, such as `level` or `size`.
+
+    Raises:
+        ValueError: if there is no such puzzle, or it offers no start.
+    """
+    if isinstance(puzzle, Puzzle):
+        return _with_starts(puzzle, starts, {"puzzle": _Constant(puzzle), **arguments})
+    if isinstance(puzzle, str) and puzzle not in FAMILIES.values() and "/" in puzzle:
+        made: Any = gymnasium.make(puzzle, **arguments).unwrapped
+        kept = {key: value for key, value in made.spec.kwargs.items() if key in ("puzzle", "size", "subgoals")}
+        return _from_env(made, starts, kept)
+    if starts:
+        first = PuzzleEnv(puzzle=puzzle, instance=starts[0], **arguments)
+        return Subject(first.puzzle, tuple(starts), {"puzzle": puzzle, **arguments})
+    if isinstance(puzzle, str) and puzzle in FAMILIES.values():
+        return _from_env(PuzzleEnv(puzzle=puzzle, **arguments), starts, {"puzzle": puzzle})
+    sizes = {"size": arguments["size"]} if "size" in arguments else {}
+    return _with_starts(find_maker(puzzle)(**sizes), starts, {"puzzle": puzzle, **arguments})
+
+
+class _Constant:
+    """Makes always the same puzzle; equal for the same one."""
+
+    def __init__(self, puzzle: Puzzle[Any, Any]) -> None:
+        self._puzzle = puzzle
+
+    def __call__(self) -> Puzzle[Any, Any]:
+        """Return the puzzle."""
+        return self._puzzle
+
+
+def _with_starts(puzzle: Puzzle[Any, Any], starts: Sequence[str], arguments: dict[str, Any]) -> Subject:
+    texts = tuple(starts) or tuple(puzzle.examples())
+    if not texts:
+        raise ValueError(f"puzzle {puzzle.name!r} offers no examples(); give starts=[TEXT, ...]")
+    return Subject(puzzle, texts, arguments)
+
+
+def _from_env(env: PuzzleEnv, starts: Sequence[str], arguments: dict[str, Any]) -> Subject:
+    texts = tuple(starts) or tuple(
+        each if isinstance(each, str) else each.start for each in islice(env.instances, _MOST_STARTS)
+    )
+    return Subject(env.puzzle, texts, arguments)
