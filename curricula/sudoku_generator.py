@@ -6,7 +6,9 @@ Equal seeds give equal puzzles; neighbouring seeds have nothing in common. A req
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,9 @@ from numpy.typing import NDArray
 from puzzles.sudoku_symmetry import board_text
 from solvers.sudoku_digging import dig_batch
 from solvers.sudoku_search import peer_table, unit_table
+
+if TYPE_CHECKING:
+    from curricula.sudoku_techniques import TechniqueRequest
 
 MOST_BLANKS: dict[int, int] = {4: 12, 6: 28, 9: 64}
 """Most blanks that a puzzle with one solution can have, by size (4, 8 and 17 givens are the proven minima)."""
@@ -43,8 +48,8 @@ def generate(
     blanks: tuple[int, int] | int = (41, 45),
     seed: Seed = 0,
     *,
-    technique: str | None = None,
-    restrict: frozenset[str] | None = None,
+    technique: str | Collection[str] | None = None,
+    restrict: Collection[str] | None = None,
     rng: np.random.Generator | None = None,
     attempts: int = 400,
 ) -> list[GeneratedSudoku]:
@@ -57,8 +62,9 @@ def generate(
         size: rows of the board: 4, 6 or 9.
         blanks: lowest and highest number of blanks, or the one number.
         seed: seed of everything drawn; ignored where `rng` is given.
-        technique: hardest technique that the puzzle must need, by HoDoKu's name.
-        restrict: techniques that together must suffice.
+        technique: hardest technique that a puzzle must need, by its name in `solvers.techniques.TECHNIQUES`; of several
+            names any one.
+        restrict: names of techniques that together must suffice.
         rng: generator to draw from instead of the seed.
         attempts: grids to try for each puzzle before giving up.
 
@@ -71,7 +77,13 @@ def generate(
     drawing = rng if rng is not None else np.random.default_rng(seed)
     seeds = drawing.integers(0, 2**64, size=(count, 2), dtype=np.uint64)
     targets = low + (seeds[:, 1] % np.uint64(high - low + 1)).astype(np.int64)
-    return _dig_all(size, np.ascontiguousarray(seeds[:, 0]), targets, attempts)
+    if technique is None and restrict is None:
+        return _dig_all(size, np.ascontiguousarray(seeds[:, 0]), targets, attempts)
+    from curricula.sudoku_techniques import TechniqueRequest  # compiles the technique checker; most banks need none
+
+    request = TechniqueRequest.of(technique, restrict)
+    numbers = zip(seeds[:, 0].tolist(), targets.tolist(), strict=True)
+    return [_by_technique(size, target, request, number, attempts) for number, target in numbers]
 
 
 def _check_request(count: int, size: int, low: int, high: int, attempts: int) -> None:
@@ -105,3 +117,17 @@ def _dig_all(size: int, seeds: NDArray[np.uint64], targets: NDArray[np.int64], a
         GeneratedSudoku(board_text(puzzle.tobytes()), board_text(solution.tobytes()), int(blanks))
         for puzzle, solution, blanks in zip(puzzles, solutions, reached, strict=True)
     ]
+
+
+def _by_technique(size: int, target: int, request: TechniqueRequest, seed: int, attempts: int) -> GeneratedSudoku:
+    """Return one puzzle that meets a technique request."""
+    from curricula.sudoku_techniques import technique_puzzle
+
+    givens, solution, blanks = technique_puzzle(size, target, request, seed, attempts)
+    if not givens:
+        reached = f"the nearest had {blanks} blanks" if blanks else f"none of {target} blanks or fewer was of the kind"
+        raise GenerationError(
+            f"{target} blanks with one solution and {request} asked on {size}x{size}: {attempts} attempts, {reached}; "
+            "ask for other blanks or techniques, or allow more attempts"
+        )
+    return GeneratedSudoku(givens, solution, blanks)

@@ -1,0 +1,154 @@
+"""Sudokus whose way is known: a technique set that suffices, or a hardest technique that is needed.
+
+Two ways lead there. *Digging within* blanks a full grid while a set of techniques still solves the rest. *Topping up*
+starts from a hard puzzle and gives digits back while the techniques below the wanted one still do not suffice; so a wing
+or a fish is needed even with few blanks left. Where that gets stuck above the blanks asked for, some givens are blanked
+and others given back, as long as it gets no worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from puzzles.sudoku_symmetry import board_text
+from solvers.sudoku_digging import dig_batch
+from solvers.sudoku_search import peer_table, unit_table
+from solvers.techniques import TECHNIQUES, grade, solvable_with
+from solvers.techniques.table import code_of
+
+HARD_BLANKS: dict[int, int] = {4: 11, 6: 25, 9: 55}
+"""Blanks of the puzzles that topping up starts from, by size: few puzzles have many more."""
+
+_BASES = 24
+_SINGLES = 3
+
+Uint8Array = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class TechniqueRequest:
+    """What the way of a puzzle must be like."""
+
+    wanted: frozenset[str]
+    """The hardest technique must be one of these; empty if any will do."""
+    restrict: frozenset[str] | None
+    """Techniques that together must suffice; None if any may be needed."""
+
+    @classmethod
+    def of(cls, technique: str | Collection[str] | None, restrict: Collection[str] | None) -> TechniqueRequest:
+        """Return the request with every name as the table writes it.
+
+        Raises:
+            ValueError: if a name is unknown, or a wanted technique is not among those allowed.
+        """
+        names = () if technique is None else (technique,) if isinstance(technique, str) else tuple(technique)
+        wanted = frozenset(TECHNIQUES[code_of(name)].name for name in names)
+        allowed = None if restrict is None else frozenset(TECHNIQUES[code_of(name)].name for name in restrict)
+        if allowed is not None and not wanted <= allowed:
+            raise ValueError(f"technique {', '.join(sorted(wanted - allowed))} is wanted but not allowed by restrict")
+        return cls(wanted, allowed)
+
+    @property
+    def below(self) -> frozenset[str]:
+        """Techniques easier than every wanted one."""
+        first = min(code_of(name) for name in self.wanted)
+        return self._allowed(technique.name for technique in TECHNIQUES[:first] if technique.graded)
+
+    @property
+    def within(self) -> frozenset[str]:
+        """Techniques that a puzzle may need."""
+        last = max((code_of(name) for name in self.wanted), default=len(TECHNIQUES))
+        return self._allowed(technique.name for technique in TECHNIQUES[: last + 1] if technique.graded)
+
+    def _allowed(self, names: Iterator[str]) -> frozenset[str]:
+        chosen = frozenset(names)
+        return chosen if self.restrict is None else chosen & self.restrict
+
+    def met_by(self, puzzle: str) -> bool:
+        """Return whether a puzzle with one solution is as requested."""
+        if not self.wanted:
+            return solvable_with(puzzle, self.within)
+        return grade(puzzle, self.restrict).hardest in self.wanted
+
+    def __str__(self) -> str:
+        parts = []
+        if self.wanted:
+            parts.append(f"hardest technique {' or '.join(sorted(self.wanted))}")
+        if self.restrict is not None:
+            parts.append(f"solvable with {', '.join(sorted(self.restrict)) or 'no technique'} only")
+        return " and ".join(parts)
+
+
+def technique_puzzle(
+    size: int, target: int, request: TechniqueRequest, seed: int, attempts: int
+) -> tuple[str, str, int]:
+    """Return a puzzle of exactly `target` blanks that meets a request, with its solution.
+
+    Returns:
+        Puzzle, solution and blanks; if no attempt met the request, the nearest miss: "" and "" and the blanks reached.
+    """
+    rng = np.random.default_rng(seed)
+    easy = request.wanted and max(code_of(name) for name in request.wanted) < _SINGLES
+    best = 0
+    for attempt in range(attempts):
+        dig = not request.wanted or (attempt % 2 == 0) == bool(easy)
+        puzzle, solution = _dug_within(size, target, request, rng) if dig else _topped_up(size, target, request, rng)
+        blanks = puzzle.count(".")
+        if blanks == target and request.met_by(puzzle):
+            return puzzle, solution, blanks
+        best = max(best, blanks if blanks < target else 0)
+    return "", "", best
+
+
+def _drawn(size: int, target: int, rng: np.random.Generator) -> tuple[str, str]:
+    """Return a random puzzle of at most `target` blanks, dug once, and its solution."""
+    puzzles, solutions = np.zeros((1, size * size), np.uint8), np.zeros((1, size * size), np.uint8)
+    seeds = rng.integers(0, 2**64, size=1, dtype=np.uint64)
+    targets, reached = np.array([target], np.int64), np.zeros(1, np.int64)
+    dig_batch(seeds, targets, unit_table(size), peer_table(size), 1, 0, puzzles, solutions, reached)
+    return board_text(puzzles[0].tobytes()), board_text(solutions[0].tobytes())
+
+
+def _dug_within(size: int, target: int, request: TechniqueRequest, rng: np.random.Generator) -> tuple[str, str]:
+    """Blank cells in random order while the techniques that may be needed suffice, up to `target` blanks."""
+    within = request.within
+    puzzle, solution = _drawn(size, target, rng)
+    if puzzle.count(".") == target and solvable_with(puzzle, within):
+        return puzzle, solution
+    puzzle = solution
+    for cell in rng.permutation(size * size).tolist():
+        if puzzle.count(".") == target:
+            break
+        trial = puzzle[:cell] + "." + puzzle[cell + 1 :]
+        if solvable_with(trial, within):
+            puzzle = trial
+    return puzzle, solution
+
+
+def _topped_up(size: int, target: int, request: TechniqueRequest, rng: np.random.Generator) -> tuple[str, str]:
+    """Fill cells of a hard puzzle in random order while the techniques below the wanted do not suffice.
+
+    Returns:
+        The puzzle with its solution; more than `target` blanks if the technique would be lost before, none if no hard
+        puzzle came up.
+    """
+    below, within = request.below, request.within
+    for _ in range(_BASES):
+        puzzle, solution = _drawn(size, max(target, HARD_BLANKS[size]), rng)
+        enough = puzzle.count(".") >= target
+        if enough and not solvable_with(puzzle, below) and solvable_with(puzzle, within):
+            break
+    else:
+        return solution, solution
+    for cell in rng.permutation(size * size).tolist():
+        if puzzle.count(".") == target:
+            break
+        if puzzle[cell] == ".":
+            trial = puzzle[:cell] + solution[cell] + puzzle[cell + 1 :]
+            if not solvable_with(trial, below):
+                puzzle = trial
+    return puzzle, solution
