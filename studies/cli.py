@@ -1,7 +1,7 @@
 """The `horizon-bench` command: finds the command, lets tyro read its arguments, turns failures into one line.
 
-A command is a frozen dataclass with `run() -> int` in a module of `studies.commands`. Modules are imported only when their
-command is called, so that `horizon-bench solve` starts without torch, matplotlib or the environments.
+A command is a frozen dataclass with `run() -> int` in a module of `studies.commands`. Modules are imported only when
+their command is called, so that `horizon-bench solve` starts without torch, matplotlib or the environments.
 """
 
 from __future__ import annotations
@@ -71,14 +71,19 @@ COMMANDS: dict[str, Command] = {
         "studies.commands.generate", "GenerateSudoku", "Make new Sudoku puzzles of a level.", "--level L3 --count 10"
     ),
     "generate rush-hour": Command(
-        "studies.commands.generate", "GenerateRushHour", "Make new Rush Hour boards of a level.", "--level R2 --count 10"
+        "studies.commands.generate",
+        "GenerateRushHour",
+        "Make new Rush Hour boards of a level.",
+        "--level R2 --count 10",
     ),
     "bank build": Command("studies.commands.bank", "BankBuild", "Build banks of checked instances.", "--level L3"),
     "bank verify": Command("studies.commands.bank", "BankVerify", "Prove every line of a bank again.", "--level L3"),
     "bank import": Command("studies.commands.bank", "BankImport", "Turn your own puzzles into a bank.", "mine.txt"),
     "bank list": Command("studies.commands.bank", "BankList", "Show the banks at hand.", ""),
     "play": Command("studies.commands.play", "Play", "Play an instance yourself in the terminal.", "--level T1"),
-    "replay": Command("studies.commands.replay", "Replay", "Watch recorded episodes board by board.", "episodes.parquet"),
+    "replay": Command(
+        "studies.commands.replay", "Replay", "Watch recorded episodes board by board.", "episodes.parquet"
+    ),
 }
 
 

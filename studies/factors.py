@@ -1,8 +1,9 @@
 """A cell of the study matrix and its readable name: folder, tox environment and join key in one.
 
-`study-sudoku-macro-t3-subgoal-checked-slip5` reads: Sudoku, macro interface, trained on level T3, subgoal credit, a checked
-thought in each reply whose tokens slip with probability 5 %. The first four words after `study` are always there; further
-words name what differs from the defaults. A cell's name says what it does and nothing about how long or on what machine.
+`study-sudoku-macro-t3-subgoal-checked-slip5` reads: Sudoku, macro interface, trained on level T3, subgoal credit, a
+checked thought in each reply whose tokens slip with probability 5 %. The first four words after `study` are always
+there; further words name what differs from the defaults. A cell's name says what it does, not how long or on what
+machine.
 """
 
 from __future__ import annotations
@@ -51,6 +52,12 @@ LEARNERS: dict[str, Learner] = {
     "outcome": Learner(),
     "subgoal": Learner(estimator="subgoal-next", reward="subgoal"),
     "ownsubgoal": Learner(estimator="subgoal-own", reward="subgoal"),
+    "grpo": Learner(estimator="grpo"),
+    "rloo": Learner(estimator="rloo"),
+    "reinforcepp": Learner(estimator="reinforce++"),
+    "gigpo": Learner(estimator="gigpo"),
+    "beacon": Learner(estimator="beacon", reward="subgoal"),
+    "ppo": Learner(estimator="ppo"),
     "sft": Learner(estimator="none"),
     "expert": Learner(policy="expert", estimator="none"),
     "noisy": Learner(policy="noisy-expert", estimator="none"),
@@ -82,8 +89,8 @@ class Cell:
     """Probability that the environment does not carry an action out."""
     run_as: str = ""
     """Interface of the evaluation where it is not the interface of the training."""
-    normalisation: str = "batch"
-    """Over what returns are normalised: `batch`, `group` or `none`."""
+    normalized: bool = True
+    """Normalise returns over the batch."""
     geometric_mask: bool = True
     """Drop replies whose geometric mean ratio leaves its band."""
     truncation: bool = True
@@ -127,8 +134,16 @@ class Cell:
     @property
     def name(self) -> str:
         """The cell's name; `parse_name` reads it back."""
-        words = [PREFIX, _puzzle_word(self.puzzle), _interface_word(self.interface), _train_word(self), self.learner]
-        default = Cell(puzzle=self.puzzle, family=self.family, train=self.train, learner=self.learner, module=self.module)
+        words = [
+            PREFIX,
+            _puzzle_word(self.family if self.module else self.puzzle),
+            _interface_word(self.interface),
+            _train_word(self),
+            self.learner,
+        ]
+        default = Cell(
+            puzzle=self.puzzle, family=self.family, train=self.train, learner=self.learner, module=self.module
+        )
         for option in OPTIONS:
             value = getattr(self, option.field)
             if value != getattr(default, option.field):
@@ -188,7 +203,7 @@ OPTIONS: tuple[Option, ...] = (
     _percent("slip", "slip"),
     _percent("mistake", "err"),
     _percent("failure", "fail"),
-    _choice("normalisation", {"groupnorm": "group", "nonorm": "none"}),
+    _choice("normalized", {"nonorm": False}),
     _choice("geometric_mask", {"nomask": False}),
     _choice("truncation", {"notruncation": False}),
     _steps(),
@@ -234,7 +249,7 @@ def require(kind: str, word: str, known: Mapping[str, object] | tuple[str, ...])
 
 def factor_words() -> dict[str, str]:
     """Return the words that names are made of, by factor, for help and documentation."""
-    levels = ", ".join(f"{key}1–{key}{len(family.levels)} ({family.puzzle})" for key, family in FAMILIES.items())
+    levels = ", ".join(f"{key}1-{key}{len(family.levels)} ({family.puzzle})" for key, family in FAMILIES.items())
     words = {
         "puzzle": ", ".join(PUZZLE_WORDS),
         "interface": ", ".join(INTERFACE_FORMS),
@@ -271,13 +286,18 @@ def _interface(word: str) -> str | None:
 
 def _train_word(cell: Cell) -> str:
     if cell.module:
-        return "to".join("".join(re.sub(r"[^a-z0-9]", "", level.lower()) for level in phase) for phase in cell.train) or "all"
+        return (
+            "to".join("".join(re.sub(r"[^a-z0-9]", "", level.lower()) for level in phase) for phase in cell.train)
+            or "all"
+        )
     return cell.family + "to".join("".join(level[1:] for level in phase) for phase in cell.train)
 
 
 def _parse_train(word: str, puzzle: str) -> tuple[str, Schedule]:
     if not re.fullmatch(r"[a-z](\d+(to\d+)*)?", word):
-        raise ValueError(f"levels {word!r} do not have a form like l34 (L3 and L4), r1to2 (R1 then R2) or l (no training)")
+        raise ValueError(
+            f"levels {word!r} do not have a form like l34 (L3 and L4), r1to2 (R1 then R2) or l (no training)"
+        )
     family, phases = word[0], word[1:].split("to") if len(word) > 1 else []
     known = {key: value for key, value in FAMILIES.items() if value.puzzle == puzzle}
     require(f"family of levels of {puzzle}", family, known)

@@ -1,7 +1,7 @@
 """The folder of one run, `results/<study>/<cell>/<seed>/`: settings, records, and how a killed run goes on.
 
-Records are appended as they arise. A run that goes on from a checkpoint first cuts off what came after that checkpoint, so
-that in the end the folder holds the very records of a run that was never interrupted.
+Records are appended as they arise. A run that goes on from a checkpoint first cuts off what came after that checkpoint,
+so that in the end the folder holds the very records of a run that was never interrupted.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def after(phase: str, update: int) -> Callable[[Row], bool]:
     def later(row: Row) -> bool:
         if isinstance(row, CellRecord):
             return False
-        if row.phase == phase:
+        if row.phase == phase or row.phase == "evaluation":
             return row.update > update
         return row.phase in PHASES and phase in PHASES and PHASES.index(row.phase) > PHASES.index(phase)
 

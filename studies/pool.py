@@ -1,22 +1,25 @@
 """Jobs through worker processes: a failing or dying job harms no other, and no worker outlives its parent.
 
-The pool knows nothing of cells. A job is a picklable argument of one function; what a job needs to have been done before
-is named by key. `concurrent.futures` is not enough here: one killed worker breaks its whole pool, and a running job
-cannot report how far it is.
+The pool knows nothing of cells. A job is a picklable argument of one function; what a job needs to have been done
+before is named by key. `concurrent.futures` is not enough here: one killed worker breaks its whole pool, and a running
+job cannot report how far it is.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any
 
 Report = Callable[[float, str], None]
@@ -71,7 +74,9 @@ class Finished:
 Event = Started | Progress | Finished
 
 
-def run_jobs(jobs: Sequence[Job], work: Work, workers: int, threads: int = 1) -> Generator[Event, None, None]:
+def run_jobs(
+    jobs: Sequence[Job], work: Work, workers: int, threads: int = 1, log: Path | None = None
+) -> Generator[Event, None, None]:
     """Run all jobs, yielding what happens as it happens.
 
     Args:
@@ -79,6 +84,7 @@ def run_jobs(jobs: Sequence[Job], work: Work, workers: int, threads: int = 1) ->
         work: the function, importable by name in another process unless `workers` is 0.
         workers: number of processes; 0 runs all jobs in this one.
         threads: threads that a worker's numerical libraries may use.
+        log: file that takes what workers print; by default they print to this process's output.
 
     Yields:
         `Started`, `Progress` and, exactly once per job, `Finished`. Closing the iterator stops the workers.
@@ -88,7 +94,7 @@ def run_jobs(jobs: Sequence[Job], work: Work, workers: int, threads: int = 1) ->
     if workers < 0 or threads < 1:
         raise ValueError(f"workers must be at least 0 and threads at least 1, not {workers} and {threads}")
     queue = _Queue(jobs)
-    yield from _run_here(queue, work) if workers == 0 else _run_in_workers(queue, work, workers, threads)
+    yield from _run_here(queue, work) if workers == 0 else _run_in_workers(queue, workers, _Hiring(work, threads, log))
 
 
 class _Queue:
@@ -138,12 +144,21 @@ def _attempt(job: Job, work: Work, report: Report) -> Finished:
         )
 
 
-def _run_in_workers(queue: _Queue, work: Work, workers: int, threads: int) -> Iterator[Event]:
+@dataclass(frozen=True)
+class _Hiring:
+    """What every worker of a run has in common."""
+
+    work: Work
+    threads: int
+    log: Path | None
+
+
+def _run_in_workers(queue: _Queue, workers: int, hiring: _Hiring) -> Iterator[Event]:
     pool: list[_Worker] = []
     try:
         while True:
             while sum(worker.job is not None for worker in pool) < workers and (job := queue.take()) is not None:
-                _idle(pool, work, threads).start(job)
+                _idle(pool, hiring).start(job)
                 yield Started(job.key)
             busy = [worker for worker in pool if worker.job is not None]
             if not busy:
@@ -160,11 +175,11 @@ def _run_in_workers(queue: _Queue, work: Work, workers: int, threads: int) -> It
             worker.stop()
 
 
-def _idle(pool: list[_Worker], work: Work, threads: int) -> _Worker:
+def _idle(pool: list[_Worker], hiring: _Hiring) -> _Worker:
     for worker in pool:
         if worker.job is None:
             return worker
-    pool.append(_Worker(work, threads))
+    pool.append(_Worker(hiring))
     return pool[-1]
 
 
@@ -176,13 +191,13 @@ def _ready(busy: list[_Worker]) -> list[_Worker]:
 class _Worker:
     """A process that does one job after another."""
 
-    def __init__(self, work: Work, threads: int) -> None:
+    def __init__(self, hiring: _Hiring) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self.job: Job | None = None
         self.alive = True
-        self._process: BaseProcess = context.Process(target=_serve, args=(theirs, work), daemon=True)
-        with _environment(dict.fromkeys(THREAD_VARIABLES, str(threads))):
+        self._process: BaseProcess = context.Process(target=_serve, args=(theirs, hiring), daemon=True)
+        with _environment(dict.fromkeys(THREAD_VARIABLES, str(hiring.threads))):
             self._process.start()
         theirs.close()
 
@@ -206,13 +221,14 @@ class _Worker:
         return event
 
     def stop(self) -> None:
-        """End the process, whatever it is doing."""
-        self._process.terminate()
+        """End the process: at once if it is busy, else by hanging up."""
+        self.connection.close()
+        if self.job is not None:
+            self._process.terminate()
         self._process.join(5)
         if self._process.is_alive():
             self._process.kill()
             self._process.join()
-        self.connection.close()
 
 
 def _death(code: int | None) -> str:
@@ -221,16 +237,37 @@ def _death(code: int | None) -> str:
     return f"its worker process died (exit status {code})"
 
 
-def _serve(connection: Connection, work: Work) -> None:
+def _serve(connection: Connection, hiring: _Hiring) -> None:
     # Ctrl-C reaches the whole process group; only the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
+    if hiring.log is not None:
+        _print_to(hiring.log)
     threading.Thread(target=_follow_parent, daemon=True).start()
     while True:
         try:
             job: Job = connection.recv()
         except EOFError:
             return
-        connection.send(_attempt(job, work, lambda share, note, key=job.key: connection.send(Progress(key, share, note))))  # type: ignore[misc]
+        report = functools.partial(_send_progress, connection, job.key)
+        connection.send(_attempt(job, hiring.work, report))
+
+
+def _send_progress(connection: Connection, key: str, share: float, note: str) -> None:
+    connection.send(Progress(key, share, note))
+
+
+def _leave(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)
+
+
+def _print_to(log: Path) -> None:
+    log.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+        os.dup2(handle, stream.fileno())
+    os.close(handle)
 
 
 def _follow_parent() -> None:

@@ -50,6 +50,8 @@ class Preset:
     """Test puzzles a level for policies that are not trained."""
     attempts: int = 4
     """Attempts at each test puzzle."""
+    stored_puzzles: int = 4
+    """Test puzzles a level whose episodes are kept whole, to look at."""
     temperature: float = 0.8
     """Of sampling, in training and evaluation."""
     model: str = "tiny"
@@ -63,7 +65,8 @@ class Preset:
 
     def supervised_name(self, cell: Cell) -> str:
         """Return the name of the SFT that a cell starts from: equal for cells that share it."""
-        parts = [cell.family.lower(), "" if cell.thought == "none" else cell.thought]
+        critic = LEARNERS[cell.learner].estimator == "ppo"
+        parts = [cell.family.lower(), "" if cell.thought == "none" else cell.thought, "critic" if critic else ""]
         return "-".join(part for part in parts if part)
 
     def sft_seconds(self, cell: Cell) -> float:

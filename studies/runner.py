@@ -13,6 +13,9 @@ from studies.matrix import SINGLE
 from studies.pool import Finished, Job, Work, run_jobs
 from studies.presets import Preset
 
+LOG_NAME = "workers.log"
+"""What worker processes print: warnings of the libraries, progress of the trainers."""
+
 
 @dataclass(frozen=True)
 class CellJob:
@@ -91,12 +94,12 @@ def run_study(
         if jobs:
             expected = clock_text(sum(job.cost for job in jobs) / max(workers, 1))
             print(f"{len(jobs)} jobs, {workers} workers, about {expected}; Ctrl-C stops, the same command resumes")
-        return _work_off(jobs, work, workers)
+        return _work_off(jobs, work, workers, scope / LOG_NAME)
 
 
-def _work_off(jobs: Sequence[Job], work: Work, workers: int) -> list[Failure]:
+def _work_off(jobs: Sequence[Job], work: Work, workers: int, log: Path) -> list[Failure]:
     failures = []
-    events = run_jobs(jobs, work, workers)
+    events = run_jobs(jobs, work, workers, log=log)
     try:
         with make_display(jobs, workers) as display:
             for event in events:

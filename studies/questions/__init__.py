@@ -1,7 +1,7 @@
 """One module per study: the question in its docstring, the cells that answer it as data.
 
-A module offers `cells(scale) -> tuple[Cell, ...]`. The scale says on which board and levels a question is asked, so that the
-same question runs on a laptop's 4×4 boards and on the paper's 9×9 ones.
+A module offers `cells(scale) -> tuple[Cell, ...]`. The scale says on which board and levels a question is asked, so
+that the same question runs on a laptop's 4x4 boards and on the paper's 9x9 ones.
 """
 
 from __future__ import annotations
@@ -36,4 +36,3 @@ SCALES: dict[str, Scale] = {
     "r": Scale("r", ("R1",), ("R2",), puzzle="rush-hour"),
 }
 """Training levels by family: at the long ones a policy after SFT should succeed 15-40 % of the time."""
-

@@ -11,7 +11,7 @@ MISTAKES = (0.005, 0.01, 0.02, 0.05, 0.1)
 
 def cells(scale: Scale) -> tuple[Cell, ...]:
     """Return noisy experts: on Sudoku with and without forgiveness, on Rush Hour, where every error can be undone."""
-    arms = (("t", "strict"), ("l", "strict"), ("l", "stay"), ("r", "stay"))
+    arms: tuple[tuple[str, str], ...] = (("t", "strict"), ("l", "strict"), ("l", "stay"), ("r", "stay"))
     if scale.module:
         arms = ((scale.family, "strict"), (scale.family, "stay"))
     return tuple(_noisy(family, scale, mistake, on_error) for family, on_error in arms for mistake in MISTAKES)

@@ -27,7 +27,9 @@ def cells(draw: st.DrawFn) -> Cell:
     return Cell(
         puzzle=FAMILIES[family].puzzle,
         family=family,
-        interface=draw(st.sampled_from(["atomic", "macro", "macro-capped-12", "macro-fixed-2", "macro-stepwise", "split"])),
+        interface=draw(
+            st.sampled_from(["atomic", "macro", "macro-capped-12", "macro-fixed-2", "macro-stepwise", "split"])
+        ),
         train=draw(schedules(FAMILIES[family])) if trained else (),
         learner=learner,
         on_error=draw(st.sampled_from(["strict", "end", "semi", "dead", "stay"])),
@@ -36,7 +38,7 @@ def cells(draw: st.DrawFn) -> Cell:
         mistake=draw(percent()),
         failure=draw(percent()),
         run_as=draw(st.sampled_from(["", "macro-stepwise", "macro-capped-3", "atomic"])),
-        normalisation=draw(st.sampled_from(["batch", "group", "none"])),
+        normalized=draw(st.booleans()),
         geometric_mask=draw(st.booleans()),
         truncation=draw(st.booleans()),
         optimiser_steps=draw(st.integers(1, 12)),

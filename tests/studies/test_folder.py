@@ -59,7 +59,9 @@ def timing(phase: str, number: int) -> TimingRecord:
 
 def stored(phase: str, number: int) -> StoredEpisode:
     episode = Episode("k", "1...", "T1", 4, 0, 0, (), False, True, False, "wrong")
-    return StoredEpisode(**WHERE, phase=phase, update=number, puzzle="sudoku", size=4, interface="macro", episode=episode)
+    return StoredEpisode(
+        **WHERE, phase=phase, update=number, puzzle="sudoku", size=4, interface="macro", episode=episode
+    )
 
 
 def test_settings_that_differ_are_named_and_nothing_is_lost(tmp_path: pathlib.Path) -> None:
@@ -70,7 +72,11 @@ def test_settings_that_differ_are_named_and_nothing_is_lost(tmp_path: pathlib.Pa
     changed = cell_record(interface="atomic", settings={"rollout": {"puzzles": 32, "rate": 0.1}, "new": 1})
     with pytest.raises(ValueError, match="other settings") as caught:
         RunFolder(tmp_path).open(changed)
-    for part in ("interface is 'macro' there, 'atomic' now", "settings.rollout.puzzles is 48 there, 32 now", "settings.new"):
+    for part in (
+        "interface is 'macro' there, 'atomic' now",
+        "settings.rollout.puzzles is 48 there, 32 now",
+        "settings.new",
+    ):
         assert part in str(caught.value)
     assert "rate" not in str(caught.value)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

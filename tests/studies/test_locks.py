@@ -9,7 +9,13 @@ import pytest
 
 from studies.locks import locked
 
-HOLD = "import sys, pathlib\nfrom studies.locks import locked\nwith locked(pathlib.Path(sys.argv[1])):\n    print('held', flush=True)\n    sys.stdin.read()\n"
+HOLD = """
+import pathlib, sys
+from studies.locks import locked
+with locked(pathlib.Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
 
 
 def test_a_second_process_is_refused_with_the_first_ones_id_and_served_after_its_death(tmp_path: pathlib.Path) -> None:

@@ -48,7 +48,11 @@ def test_a_study_is_found_by_its_name_and_by_its_tox_environment() -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("smok", "did you mean 'smoke'"), ("study-horizn", "did you mean 'horizon'"), ("study-sudoku-marco-t3-sft", "did you mean 'macro'")],
+    [
+        ("smok", "did you mean 'smoke'"),
+        ("study-horizn", "did you mean 'horizon'"),
+        ("study-sudoku-marco-t3-sft", "did you mean 'macro'"),
+    ],
 )
 def test_an_unknown_study_is_refused_with_the_nearest(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
@@ -62,8 +66,15 @@ def test_an_unknown_preset_is_refused_with_the_nearest() -> None:
 
 def test_cells_that_share_an_sft_differ_in_nothing_that_it_sees() -> None:
     preset = PRESETS["smoke"]
-    names = {name: preset.supervised_name(parse_name(name)) for name in (
-        "study-sudoku-macro-t3-outcome", "study-sudoku-atomic-t2-subgoal", "study-sudoku-macro-t3-outcome-checked",
-        "study-sudoku-macro-m2-outcome", "study-rush-macro-r1-outcome")}
+    names = {
+        name: preset.supervised_name(parse_name(name))
+        for name in (
+            "study-sudoku-macro-t3-outcome",
+            "study-sudoku-atomic-t2-subgoal",
+            "study-sudoku-macro-t3-outcome-checked",
+            "study-sudoku-macro-m2-outcome",
+            "study-rush-macro-r1-outcome",
+        )
+    }
     shared = [name for name in names if names[name] == names["study-sudoku-macro-t3-outcome"]]
     assert shared == ["study-sudoku-macro-t3-outcome", "study-sudoku-atomic-t2-subgoal"]

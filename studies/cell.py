@@ -1,0 +1,212 @@
+"""Runs one cell with one seed, from its settings to `done.json`; a killed run goes on where it was.
+
+A cell whose policy is not trained is evaluated and done. The others start from the SFT that all cells of a seed share,
+are evaluated, trained by RL under the eye of the collapse detector, and evaluated again.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import platform
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from curricula import Instance
+from horizon_bench.episodes import Episode
+from horizon_bench.evaluation import evaluate
+from horizon_bench.policies import Policy
+from reports.records import CellRecord, EvaluationRecord, StoredEpisode, TimingRecord
+from studies.factors import LEARNERS
+from studies.folder import RunFolder, after, plain
+from studies.locks import locked
+from studies.pool import Report
+from studies.recipe import board_size, environment, instances, label, stage_seed, test_levels, untrained_policy
+
+if TYPE_CHECKING:
+    from studies.runner import CellJob
+
+PACKAGES = ("horizon-bench", "numpy", "gymnasium", "torch", "transformers", "trl", "accelerate")
+EVALUATION_BATCH = 64
+"""Instances played side by side; fixed, because the last bits of a model's arithmetic depend on it."""
+
+
+def run_job(job: CellJob, report: Report) -> str:
+    """Do one job of a study; returns a few words on how it went."""
+    if job.cell.module:
+        importlib.import_module(job.cell.module)
+    if job.supervised_only:
+        from studies.supervised import supervise
+
+        return supervise(job, report)
+    with locked(job.folder):
+        return CellRun(job, report).run()
+
+
+class CellRun:
+    """One cell and seed in the making."""
+
+    def __init__(self, job: CellJob, report: Report) -> None:
+        self.job = job
+        self.cell = job.cell
+        self.report = report
+        self.folder = RunFolder(job.folder)
+
+    def run(self) -> str:
+        """Run what is left of the cell; returns a few words on how it went."""
+        self.folder.open(self.settings())
+        if self.folder.done:
+            return "was finished already"
+        if LEARNERS[self.cell.learner].policy == "tiny":
+            from studies.reinforced import run_trained
+
+            return run_trained(self)
+        phase = LEARNERS[self.cell.learner].policy
+        self.folder.rewind(after(phase, -1))
+        success = self.evaluate_fully(untrained_policy(self.cell), phase, 0, self.job.preset.untrained_puzzles)
+        self.folder.finish({"success": success})
+        return f"{success:.0%} solved"
+
+    def settings(self) -> CellRecord:
+        """Return the content of `cell.json`."""
+        cell, learner = self.cell, LEARNERS[self.cell.learner]
+        return CellRecord(
+            study=self.job.study,
+            cell=cell.name,
+            seed=self.job.seed,
+            label=label(cell),
+            puzzle=cell.puzzle,
+            size=board_size(cell),
+            interface=cell.interface,
+            reward=learner.reward,
+            estimator=learner.estimator,
+            train_levels=cell.train_levels,
+            test_levels=test_levels(cell),
+            policy=learner.policy,
+            preset=self.job.preset.name,
+            settings=self._resolved(),
+            versions={"python": platform.python_version()} | _versions(),
+        )
+
+    def evaluate_fully(
+        self, policy: Policy, phase: str, update: int, per_level: int, within: tuple[float, float] = (0.0, 1.0)
+    ) -> float:
+        """Evaluate on the test puzzles of all levels, through each interface of the cell, and record it.
+
+        Args:
+            policy: what is evaluated.
+            phase: what it has been through.
+            update: RL updates made so far.
+            per_level: most puzzles a level.
+            within: the shares of the job that are done before and after.
+
+        Returns:
+            Share of solved attempts through the cell's own interface.
+        """
+        chosen = instances(self.cell, test_levels(self.cell), "test", per_level)
+        interfaces = [self.cell.interface, *([self.cell.run_as] if self.cell.run_as else [])]
+        solved = 0.0
+        width = (within[1] - within[0]) / len(interfaces)
+        for index, interface in enumerate(interfaces):
+            start = within[0] + index * width
+
+            def progress(share: float, start: float = start, interface: str = interface) -> None:
+                self.report(start + width * share, f"evaluation as {interface}")
+
+            records = self.evaluate_on(policy, chosen, interface, phase, update, "evaluation", progress)
+            solved = solved or sum(record.solved for record in records) / len(records)
+        return solved
+
+    def evaluate_on(
+        self,
+        policy: Policy,
+        chosen: Sequence[Instance],
+        interface: str,
+        phase: str,
+        update: int,
+        stage: str,
+        progress: Callable[[float], None] = lambda share: None,
+    ) -> list[EvaluationRecord]:
+        """Evaluate on some instances, record every attempt, and keep the episodes of a few puzzles whole."""
+        began, job, preset = time.perf_counter(), self.job, self.job.preset
+        settings = environment(self.cell, interface)
+        episodes: list[Episode] = []
+        for start in range(0, len(chosen), EVALUATION_BATCH):
+            part = chosen[start : start + EVALUATION_BATCH]
+            seed = stage_seed(job.seed, stage)
+            episodes += evaluate(policy, part, settings, preset.attempts, preset.temperature, seed)
+            progress((start + len(part)) / len(chosen))
+        records = [
+            EvaluationRecord.from_episode(
+                episode,
+                study=job.study,
+                cell=self.cell.name,
+                seed=job.seed,
+                phase=phase,
+                update=update,
+                puzzle=self.cell.puzzle,
+                interface=interface,
+                split=chosen[index // preset.attempts].split,
+                technique=chosen[index // preset.attempts].grade,
+            )
+            for index, episode in enumerate(episodes)
+        ]
+        self.folder.append(records)
+        if stage == "evaluation":
+            self._store(episodes, phase, update, interface)
+        self.time("evaluation", update, time.perf_counter() - began)
+        return records
+
+    def time(self, phase: str, update: int, seconds: float) -> None:
+        """Record how long a part took; only training counts towards the total."""
+        earlier = self.folder.timings()
+        total = earlier[-1].total_seconds if earlier else 0.0
+        total += seconds if phase != "evaluation" else 0.0
+        job = self.job
+        self.folder.append_timing(TimingRecord(job.study, self.cell.name, job.seed, phase, update, seconds, total))
+
+    def _store(self, episodes: Sequence[Episode], phase: str, update: int, interface: str) -> None:
+        kept: list[StoredEpisode] = []
+        seen: dict[str, set[str]] = {}
+        for episode in episodes:
+            starts = seen.setdefault(episode.level, set())
+            if episode.start not in starts and len(starts) == self.job.preset.stored_puzzles:
+                continue
+            starts.add(episode.start)
+            kept.append(
+                StoredEpisode(
+                    self.job.study,
+                    self.cell.name,
+                    self.job.seed,
+                    phase,
+                    update,
+                    self.cell.puzzle,
+                    board_size(self.cell),
+                    interface,
+                    episode,
+                )
+            )
+        self.folder.append_episodes(kept)
+
+    def _resolved(self) -> dict[str, object]:
+        settings: dict[str, object] = {
+            "cell": plain(self.cell),
+            "preset": {name: value for name, value in plain(self.job.preset).items() if name != "costs"},
+            "environment": plain(environment(self.cell, self.cell.interface)),
+        }
+        if self.job.preset.needs_sft(self.cell):
+            from studies.training_settings import resolved_training
+
+            settings["training"] = plain(resolved_training(self.job))
+        return settings
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found

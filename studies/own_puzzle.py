@@ -1,0 +1,154 @@
+"""Studies on a puzzle of your own: `--puzzle MODULE:NAME`, with its examples or its bank as levels.
+
+NAME is a class of the module, a name in `PUZZLES`, or an environment id that the module registers by
+`horizon_bench.register_puzzle`. Starts are the puzzle's examples and, where these are few, states that moves reach from
+them. They are sorted by goal distance into three levels `D1`, `D2`, `D3`, near to far, and within each level split by
+content key.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib
+import sys
+from collections import deque
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+
+import solvers
+from curricula import Instance
+from horizon_bench.envs.instances import find_maker
+from puzzles import PUZZLES, Puzzle
+from studies.factors import Cell
+from studies.questions import Scale
+
+LEVELS = ("D1", "D2", "D3")
+FEWEST_KEYS = 9
+"""Fewest different starts: three a level, one for each split."""
+MOST_STARTS = 1500
+"""Starts that are graded at most."""
+
+
+def scale_of(name: str) -> Scale:
+    """Return the scale of the puzzle `MODULE:NAME`.
+
+    Raises:
+        ValueError: if module or name lead nowhere, or the puzzle has too few starts.
+    """
+    module, colon, short = name.partition(":")
+    if not colon or not module or not short:
+        raise ValueError(f"puzzle {name!r} must have the form MODULE:NAME, for example my_package:LightsOut")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
+    try:
+        loaded = importlib.import_module(module)
+    except ImportError as error:
+        raise ValueError(f"cannot import module {module!r} of puzzle {name!r}: {error}") from error
+    spec = _spec(loaded, module, short)
+    graded_starts(spec)
+    return Scale(short, (LEVELS[0],), (LEVELS[1],), puzzle=spec, module=module)
+
+
+def _spec(loaded: Any, module: str, short: str) -> str:
+    """Return what environments know the puzzle by: a registered name or an import string."""
+    if callable(getattr(loaded, short, None)):
+        return f"{module}:{short}"
+    if short in PUZZLES:
+        return short
+    for env_id in (short, f"{module}/{short}", f"{module}/{short}-v0"):
+        if env_id in gymnasium.registry:
+            return str(gymnasium.registry[env_id].kwargs.get("puzzle", ""))
+    near = difflib.get_close_matches(short, [*vars(loaded), *PUZZLES], n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"module {module!r} has no puzzle {short!r}{hint} (a class, a PUZZLES name or a registered id)")
+
+
+def own_levels(cell: Cell) -> tuple[str, ...]:
+    """Return the levels of a cell's own puzzle, near to far."""
+    return LEVELS
+
+
+def own_puzzle(cell: Cell) -> Puzzle[Any, Any]:
+    """Return the rules of a cell's own puzzle."""
+    return find_maker(cell.puzzle)()
+
+
+def own_instances(cell: Cell, level: str, split: str) -> list[Instance]:
+    """Return the instances of one level and split of a cell's own puzzle."""
+    return [one for one in graded_starts(cell.puzzle) if (one.level, one.split) == (level, split)]
+
+
+@lru_cache(maxsize=4)
+def graded_starts(spec: str) -> tuple[Instance, ...]:
+    """Return the puzzle's examples with level and split, near to far.
+
+    Raises:
+        ValueError: if there are too few different starts that can be solved.
+    """
+    puzzle = find_maker(spec)()
+    starts = [(distance, puzzle.key(state), puzzle.format(state)) for state, distance in _explore(puzzle)]
+    by_key = {key: distance for distance, key, _ in sorted(starts, reverse=True)}
+    if len(by_key) < FEWEST_KEYS:
+        raise ValueError(
+            f"puzzle {spec!r} offers {len(by_key)} different starts that can be solved, where a study needs at least "
+            f"{FEWEST_KEYS}, better some hundreds; let its examples() return more"
+        )
+    place = _placed(by_key)
+    return tuple(
+        Instance(spec, None, *place[key], text, distance, -1, "-", "-", key, "-")
+        for distance, key, text in sorted(starts)
+    )
+
+
+def _explore(puzzle: Puzzle[Any, Any]) -> Iterator[tuple[Any, int]]:
+    """Yield starts with their distance: the examples, then round by round the states that moves reach from them."""
+    examples = [puzzle.parse(text) for text in puzzle.examples()[:MOST_STARTS]]
+    waiting = deque((state, solvers.oracle(puzzle, state)) for state in examples)
+    seen, found = set(examples), 0
+    while waiting and found < MOST_STARTS:
+        state, oracle = waiting.popleft()
+        distance = oracle.distance_to_go(state)
+        if not distance:
+            continue
+        if _readable(puzzle, state):
+            found += 1
+            yield state, distance
+        for after in (puzzle.apply(state, move) for move in puzzle.moves(state)):
+            if after not in seen:
+                seen.add(after)
+                waiting.append((after, oracle))
+
+
+def _readable(puzzle: Puzzle[Any, Any], state: Any) -> bool:
+    """Return whether the state is a start of its own: its text reads back as the same state."""
+    try:
+        return bool(puzzle.parse(puzzle.format(state)) == state)
+    except ValueError:
+        return False
+
+
+def _placed(distance_of: dict[str, int]) -> dict[str, tuple[str, str]]:
+    """Return level and split of each key: equal parts by distance, then shares of each level by the key's hash."""
+    ordered = sorted(distance_of, key=lambda key: (distance_of[key], _hash(key)))
+    size = -(-len(ordered) // len(LEVELS))
+    place = {}
+    for index, level in enumerate(LEVELS):
+        members = sorted(ordered[index * size : (index + 1) * size], key=_hash)
+        for split, keys in _shares(members).items():
+            place.update(dict.fromkeys(keys, (level, split)))
+    return place
+
+
+def _shares(keys: Sequence[str]) -> dict[str, Sequence[str]]:
+    """Return about 15 % each of the keys for validation and test, at least one, the rest for training."""
+    part = max(1, round(0.15 * len(keys)))
+    return {"validation": keys[:part], "test": keys[part : 2 * part], "train": keys[2 * part :]}
+
+
+def _hash(key: str) -> str:
+    return hashlib.blake2b(key.encode(), digest_size=8).hexdigest()

@@ -1,0 +1,110 @@
+"""From a cell and a preset to the settings of each stage: environment, instances, policies, seeds.
+
+Nothing here imports torch; what needs it lives in `studies.supervised` and `studies.reinforced`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from curricula import Instance, load_bank
+from horizon_bench.envs.settings import Settings
+from horizon_bench.policies import Policy, make_policy
+from studies.factors import FAMILIES, LEARNERS, Cell
+
+STAGES = ("weights", "supervised", "reinforced", "evaluation", "interval", "choice")
+"""Each draws from its own stream of a seed's random numbers; a new one goes to the end."""
+
+_LEARNER_WORDS = {
+    "outcome": "",
+    "subgoal": " + subgoals",
+    "ownsubgoal": " + own subgoals",
+    "sft": ", SFT only",
+    "expert": "expert",
+    "noisy": "noisy expert",
+    "random": "random",
+}
+_PUZZLE_WORDS = {"sudoku": "Sudoku", "rush-hour": "Rush Hour"}
+
+
+def stage_seed(seed: int, stage: str) -> int:
+    """Return the seed of one stage of a run: the same for all cells of a seed, so that they differ in nothing else."""
+    child = np.random.SeedSequence(seed, spawn_key=(STAGES.index(stage),))
+    return int(child.generate_state(1)[0])
+
+
+def environment(cell: Cell, interface: str) -> Settings:
+    """Return the environment's settings of a cell, played through `interface`."""
+    return Settings(
+        interface=interface,
+        reward=LEARNERS[cell.learner].reward,
+        observation="compact",
+        on_error=cell.on_error,
+        thought=cell.thought,
+        failure_probability=cell.failure,
+    )
+
+
+def test_levels(cell: Cell) -> tuple[str, ...]:
+    """Return the levels that a cell is evaluated on, short ways first."""
+    if cell.module:
+        from studies.own_puzzle import own_levels
+
+        return own_levels(cell)
+    return FAMILIES[cell.family].levels
+
+
+def board_size(cell: Cell) -> int:
+    """Return the rows of a cell's board; 0 where the puzzle takes no size."""
+    return 0 if cell.module else FAMILIES[cell.family].size
+
+
+def instances(cell: Cell, levels: Sequence[str], split: str, per_level: int | None = None) -> list[Instance]:
+    """Return the first instances of each level of a split, all of them by default."""
+    if cell.module:
+        from studies.own_puzzle import own_instances
+
+        return [one for level in levels for one in own_instances(cell, level, split)[:per_level]]
+    return [one for level in levels for one in load_bank(level, split)[:per_level]]
+
+
+def untrained_policy(cell: Cell) -> Policy:
+    """Return the policy of a cell without training."""
+    name = LEARNERS[cell.learner].policy
+    actions = {} if name == "random" else {"actions": _actions(cell.interface)}
+    return make_policy(name, **actions, **({"error_rate": cell.mistake} if name == "noisy-expert" else {}))
+
+
+def label(cell: Cell) -> str:
+    """Return what a reader calls the cell (`macro + subgoals, trained on T3`)."""
+    learner = LEARNERS[cell.learner]
+    words = _LEARNER_WORDS.get(cell.learner, f", {cell.learner}")
+    if learner.policy != "tiny":
+        mistake = f", {cell.mistake:.3g} errors a decision" if cell.mistake else ""
+        return f"{words}{mistake} ({_PUZZLE_WORDS.get(cell.puzzle, cell.puzzle)}{_options(cell)})"
+    schedule = ", then ".join("+".join(phase) for phase in cell.train)
+    trained = f", trained on {schedule}" if schedule else ""
+    return f"{cell.interface}{words}{trained}{_options(cell)}"
+
+
+def _options(cell: Cell) -> str:
+    parts = [
+        "" if cell.on_error == Cell.on_error else f"on error: {cell.on_error}",
+        "" if cell.thought == "none" else f"{cell.thought} thought",
+        f"slip {cell.slip:.3g}" if cell.slip else "",
+        f"failing actions {cell.failure:.3g}" if cell.failure else "",
+        "" if cell.normalized else "returns not normalised",
+        "" if cell.geometric_mask else "no geometric mask",
+        "" if cell.truncation else "no truncation",
+        f"{cell.optimiser_steps} optimiser steps" if cell.optimiser_steps > 1 else "",
+    ]
+    return "".join(f", {part}" for part in parts if part)
+
+
+def _actions(interface: str) -> int:
+    """Return how many actions an expert writes in a reply: as many as fixed, one if atomic, else four."""
+    if interface in ("atomic", "split"):
+        return 1
+    return int(interface.rpartition("-")[2]) if interface[-1].isdigit() else 4

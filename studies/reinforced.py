@@ -1,0 +1,187 @@
+"""A trained cell: the shared SFT, evaluation, RL under the eye of the collapse detector, evaluation again."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curricula import Instance
+from horizon_bench.episodes import Episode
+from horizon_bench.policies.tiny import TinyPolicy
+from horizon_bench.training.checkpoint import checkpoints, last_checkpoint
+from horizon_bench.training.rl import train_rl
+from reports.collapse import detect, first_collapse
+from reports.records import CollapseRecord, EvaluationRecord, Record, UpdateRecord
+from studies.folder import after
+from studies.recipe import instances, stage_seed, test_levels
+from studies.supervised import supervised_policy
+from studies.training_settings import Training, resolved_training
+
+if TYPE_CHECKING:
+    from studies.cell import CellRun
+
+SFT_SHARE, FINAL_SHARE = 0.15, 0.9
+"""Shares of a run that are done after the first evaluation and before the last; for the display only."""
+BEFORE_COLLAPSE = "before-collapse"
+
+
+def run_trained(run: CellRun) -> str:
+    """Run what is left of a trained cell; returns a few words on how it went."""
+    training = resolved_training(run.job)
+    policy, measured = supervised_policy(run.job, run.report)
+    policy = _playing(policy, training)
+    started = _after_sft(run, policy, measured, training)
+    if not run.cell.trained:
+        run.folder.finish({"success": started})
+        return f"{started:.0%} solved after SFT"
+    _reinforce(run, policy, training)
+    updates = training.update.updates
+    run.folder.rewind(lambda row: isinstance(row, EvaluationRecord) and (row.phase, row.update) == ("rl", updates))
+    success = run.evaluate_fully(policy, "rl", updates, run.job.preset.test_puzzles, (FINAL_SHARE, 1.0))
+    watch = Watch(run)
+    watch.look()
+    collapse = first_collapse(watch.findings)
+    _prune(run)
+    run.folder.finish({"success_sft": started, "success": success, "collapsed": collapse is not None})
+    return f"{started:.0%} solved after SFT, {success:.0%} after RL" + (", collapsed" if collapse else "")
+
+
+def _playing(policy: TinyPolicy, training: Training) -> TinyPolicy:
+    """Return the policy as evaluations sample from it; training shares its model."""
+    return policy.with_sampling(
+        temperature=training.rollout.temperature,
+        thought_slip=training.rollout.thought_slip,
+        thoughts=training.environment.thought != "none",
+    )
+
+
+def _after_sft(run: CellRun, policy: TinyPolicy, measured: dict[str, float], training: Training) -> float:
+    """Record and evaluate the policy after SFT unless that was done; returns the share of solved attempts."""
+    job, folder = run.job, run.folder
+    if not (job.folder / "sft.done").exists():
+        folder.rewind(after("sft", -1))
+        levels = "+".join(training.sft_levels)
+        folder.append([UpdateRecord(job.study, run.cell.name, job.seed, "sft", training.sft.steps, levels, measured)])
+        run.evaluate_fully(policy, "sft", 0, job.preset.test_puzzles, (0.02, SFT_SHARE))
+        (job.folder / "sft.done").touch()
+    rows = [row for row in folder.records if isinstance(row, EvaluationRecord) and row.phase == "sft"]
+    own = [row.solved for row in rows if row.interface == run.cell.interface]
+    return sum(own) / len(own)
+
+
+def _reinforce(run: CellRun, policy: TinyPolicy, training: Training) -> None:
+    """Train with RL from the last checkpoint on; every update and evaluation goes to the records."""
+    folder, job = run.folder, run.job
+    newest = last_checkpoint(folder.checkpoints)
+    if newest is not None and newest[0] == training.update.updates:
+        policy.model.load_state_dict(TinyPolicy.load(newest[1]).model.state_dict())
+        return
+    folder.rewind(after("rl", newest[0] if newest else -1))
+    watch = Watch(run)
+    train_rl(
+        policy,
+        _schedule(run, training),
+        training.environment,
+        training.rollout,
+        training.update,
+        seed=stage_seed(job.seed, "reinforced"),
+        folder=folder.checkpoints,
+        on_update=watch.on_update,
+        on_evaluation=watch.on_evaluation,
+    )
+
+
+def _phase(run: CellRun, update: int) -> int:
+    """Return the phase of the schedule that an update (from 0) belongs to; phases share the updates evenly."""
+    phases = len(run.cell.train)
+    return min(update * phases // run.job.preset.updates, phases - 1)
+
+
+def _schedule(run: CellRun, training: Training) -> Callable[[int], list[Instance]]:
+    pools = [instances(run.cell, levels, "train") for levels in run.cell.train]
+    return lambda update: pools[_phase(run, update)]
+
+
+class Watch:
+    """Writes the records of a training as it goes, and looks for collapse after each update and evaluation."""
+
+    def __init__(self, run: CellRun) -> None:
+        self.run = run
+        rows = run.folder.records
+        self.findings = [row for row in rows if isinstance(row, CollapseRecord)]
+        updates = [row for row in rows if isinstance(row, UpdateRecord) and row.phase == "rl"]
+        last = updates[-1] if updates else None
+        self._totals = (last.total_tokens, last.total_environment_calls, last.total_atomic_steps) if last else (0, 0, 0)
+        self._clock = time.perf_counter()
+
+    def on_update(self, update: int, metrics: dict[str, float], episodes: list[Episode]) -> None:
+        """Record an update."""
+        run, job = self.run, self.run.job
+        seconds = time.perf_counter() - self._clock
+        new = [(episode.tokens, episode.decisions, episode.atomic_steps) for episode in episodes]
+        self._totals = tuple(map(sum, zip(self._totals, *new, strict=True)))  # type: ignore[assignment]
+        levels = "+".join(run.cell.train[_phase(run, update - 1)])
+        record = UpdateRecord(job.study, run.cell.name, job.seed, "rl", update, levels, _named(metrics), *self._totals)
+        run.folder.append([record])
+        run.time("rl", update, seconds)
+        self.look()
+        done = update / job.preset.updates
+        run.report(SFT_SHARE + (FINAL_SHARE - SFT_SHARE) * done, f"update {update}, {metrics['success']:.0%} solved")
+        self._clock = time.perf_counter()
+
+    def on_evaluation(self, update: int, policy: TinyPolicy) -> None:
+        """Evaluate on validation puzzles; the last update's evaluation is the final one, on test puzzles."""
+        run, preset = self.run, self.run.job.preset
+        if update < preset.updates:
+            chosen = instances(run.cell, test_levels(run.cell), "validation", preset.interval_puzzles)
+            run.evaluate_on(policy, chosen, run.cell.interface, "rl", update, "interval")
+            self.look()
+        self._clock = time.perf_counter()
+
+    def look(self) -> None:
+        """Record what the collapse detector newly finds, and keep the last checkpoint from before a collapse."""
+        known = {(row.criterion, row.level) for row in self.findings}
+        new = [row for row in detect(self._rows()) if (row.criterion, row.level) not in known]
+        kept = [replace(row, checkpoint=self._keep(row)) if row.fatal else row for row in new]
+        self.findings += kept
+        if kept:
+            self.run.folder.append(kept)
+
+    def _rows(self) -> list[Record]:
+        return [row for row in self.run.folder.records if isinstance(row, EvaluationRecord | UpdateRecord)]
+
+    def _keep(self, finding: CollapseRecord) -> str:
+        """Return the kept checkpoint, relative to the run's folder; the shared SFT where the onset is so early."""
+        folder = self.run.folder
+        kept = folder.checkpoints / BEFORE_COLLAPSE
+        before = [path for update, path in checkpoints(folder.checkpoints) if update < finding.onset]
+        if not before:
+            return ""
+        if not kept.exists():
+            draft = kept.with_name(kept.name + ".part")
+            shutil.rmtree(draft, ignore_errors=True)
+            shutil.copytree(before[-1], draft)
+            draft.replace(kept)
+        return str(Path("checkpoints") / BEFORE_COLLAPSE)
+
+
+def _named(metrics: dict[str, float]) -> dict[str, float]:
+    """Return the trainer's measurements under the names that the records define, in alphabetical order."""
+    renamed = {
+        **metrics,
+        "voided_share": 1.0 - metrics["format_share"],
+        "invalid_share": metrics["illegal_action_share"],
+        "invalid_decision_share": metrics["invalid_share"],
+    }
+    del renamed["illegal_action_share"]
+    return dict(sorted(renamed.items()))
+
+
+def _prune(run: CellRun) -> None:
+    """Keep the last checkpoint and the one from before a collapse."""
+    for _, path in checkpoints(run.folder.checkpoints)[:-1]:
+        shutil.rmtree(path)

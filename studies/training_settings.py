@@ -1,0 +1,143 @@
+"""From a cell and a preset to the settings of training, and to an untrained model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from curricula.levels import make_puzzle
+from horizon_bench.envs.settings import Settings
+from horizon_bench.training.configs import RolloutConfig, SftConfig, UpdateConfig
+from horizon_bench.training.traces import TargetSettings
+from puzzles.base import Puzzle
+from studies.factors import LEARNERS, Cell
+from studies.recipe import board_size, environment, instances, stage_seed
+
+if TYPE_CHECKING:
+    from horizon_bench.policies.tiny import TinyPolicy
+    from studies.runner import CellJob
+
+
+@dataclass(frozen=True)
+class Size:
+    """The small model of a family and what it learns from before RL. All values ours, found by trying."""
+
+    hidden_size: int
+    layers: int
+    sft: SftConfig
+    sft_levels: tuple[str, ...]
+    """Levels of the expert traces; longer ones stay unseen."""
+
+
+SIZES: dict[str, Size] = {
+    "t": Size(48, 3, SftConfig(steps=300, boards=48), ("T1", "T2", "T3")),
+    "m": Size(64, 3, SftConfig(steps=800, boards=48, learning_rate=3e-3), ("M1", "M2", "M3")),
+    "l": Size(96, 4, SftConfig(steps=1500, boards=48, learning_rate=2e-3), ("L1", "L2", "L3", "L4")),
+    "r": Size(64, 4, SftConfig(steps=1500, boards=48, learning_rate=2e-3), ("R1", "R2")),
+}
+THOUGHT_STEPS = 4
+"""SFT with thoughts takes this many times the steps: a thought is longer than an action, and harder."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """All settings of the training of one run."""
+
+    hidden_size: int
+    layers: int
+    value_head: bool
+    sft: SftConfig
+    sft_levels: tuple[str, ...]
+    environment: Settings
+    rollout: RolloutConfig
+    update: UpdateConfig
+
+
+def resolved_training(job: CellJob) -> Training:
+    """Return all settings of a run's training.
+
+    Raises:
+        ValueError: for a preset whose model is not the small one.
+    """
+    cell, preset = job.cell, job.preset
+    if preset.model != "tiny":
+        raise ValueError(
+            f"preset {preset.name!r} trains {preset.model}, which this version cannot do yet; use --preset cpu"
+        )
+    size = _size(cell)
+    thoughts = cell.thought != "none"
+    sft = replace(
+        size.sft,
+        steps=size.sft.steps * (THOUGHT_STEPS if thoughts else 1),
+        targets=TargetSettings(thoughts=thoughts),
+        seed=stage_seed(job.seed, "supervised"),
+    )
+    return Training(
+        hidden_size=size.hidden_size,
+        layers=size.layers,
+        value_head=LEARNERS[cell.learner].estimator == "ppo",
+        sft=sft,
+        sft_levels=size.sft_levels,
+        environment=environment(cell, cell.interface),
+        rollout=RolloutConfig(
+            groups=preset.puzzles_per_update,
+            attempts=preset.attempts_per_puzzle,
+            temperature=preset.temperature,
+            thought_slip=cell.slip,
+        ),
+        update=update_config(job),
+    )
+
+
+def update_config(job: CellJob) -> UpdateConfig:
+    """Return how a run's batches become optimiser steps."""
+    cell, preset = job.cell, job.preset
+    estimator = LEARNERS[cell.learner].estimator
+    corrections = [
+        *(["sequence-truncation"] if cell.truncation else []),
+        *(["geometric-mask"] if cell.geometric_mask else []),
+    ]
+    options: dict[str, Any] = {} if cell.normalized else {"normalized": False}
+    return UpdateConfig(
+        updates=preset.updates,
+        estimator="reinforce" if estimator == "none" else estimator,
+        estimator_options=options,
+        correction="+".join(corrections) or "none",
+        steps_per_epoch=cell.optimiser_steps,
+        evaluate_every=preset.evaluate_every,
+        checkpoint_every=preset.evaluate_every,
+        keep_checkpoints=0,
+    )
+
+
+def new_policy(job: CellJob, training: Training) -> TinyPolicy:
+    """Return the untrained small model of a run; imports torch."""
+    from horizon_bench.policies.tiny import TinyPolicy
+
+    puzzle = rules(job.cell)
+    start = instances(job.cell, training.sft_levels, "train", 1)[0].start
+    return TinyPolicy.create(
+        puzzle,
+        len(puzzle.compact(puzzle.parse(start))),
+        hidden_size=training.hidden_size,
+        layers=training.layers,
+        value_head=training.value_head,
+        seed=stage_seed(job.seed, "weights"),
+    )
+
+
+def rules(cell: Cell) -> Puzzle[Any, Any]:
+    """Return the puzzle of a cell."""
+    if cell.module:
+        from studies.own_puzzle import own_puzzle
+
+        return own_puzzle(cell)
+    return make_puzzle(cell.puzzle, board_size(cell))
+
+
+def _size(cell: Cell) -> Size:
+    if cell.module:
+        from studies.own_puzzle import own_levels
+
+        return replace(SIZES["m"], sft_levels=own_levels(cell)[:2])
+    return SIZES[cell.family]
