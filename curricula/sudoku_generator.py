@@ -51,11 +51,11 @@ def generate(
     technique: str | Collection[str] | None = None,
     restrict: Collection[str] | None = None,
     rng: np.random.Generator | None = None,
-    attempts: int = 400,
+    attempts: int | None = None,
 ) -> list[GeneratedSudoku]:
     """Return `count` puzzles, each with exactly one solution and a number of blanks drawn evenly from a range.
 
-    Puzzle number i is the same whatever `count` is.
+    Puzzle number i is the same whatever `count` is. On 9x9 a thousand take a tenth of a second, with a technique seconds.
 
     Args:
         count: number of puzzles.
@@ -66,24 +66,26 @@ def generate(
             names any one.
         restrict: names of techniques that together must suffice.
         rng: generator to draw from instead of the seed.
-        attempts: grids to try for each puzzle before giving up.
+        attempts: grids to try for each puzzle before giving up; by default 400, with a technique 100.
 
     Raises:
         GenerationError: if a puzzle was not found within `attempts` grids.
         ValueError: if an argument is out of range.
     """
     low, high = (blanks, blanks) if isinstance(blanks, int) else blanks
-    _check_request(count, size, low, high, attempts)
+    plain = technique is None and restrict is None
+    budget = (400 if plain else 100) if attempts is None else attempts
+    _check_request(count, size, low, high, budget)
     drawing = rng if rng is not None else np.random.default_rng(seed)
     seeds = drawing.integers(0, 2**64, size=(count, 2), dtype=np.uint64)
     targets = low + (seeds[:, 1] % np.uint64(high - low + 1)).astype(np.int64)
-    if technique is None and restrict is None:
-        return _dig_all(size, np.ascontiguousarray(seeds[:, 0]), targets, attempts)
+    if plain:
+        return _dig_all(size, np.ascontiguousarray(seeds[:, 0]), targets, budget)
     from curricula.sudoku_techniques import TechniqueRequest  # compiles the technique checker; most banks need none
 
     request = TechniqueRequest.of(technique, restrict)
     numbers = zip(seeds[:, 0].tolist(), targets.tolist(), strict=True)
-    return [_by_technique(size, target, request, number, attempts) for number, target in numbers]
+    return [_by_technique(size, target, request, number, budget) for number, target in numbers]
 
 
 def _check_request(count: int, size: int, low: int, high: int, attempts: int) -> None:
@@ -125,7 +127,7 @@ def _by_technique(size: int, target: int, request: TechniqueRequest, seed: int, 
 
     givens, solution, blanks = technique_puzzle(size, target, request, seed, attempts)
     if not givens:
-        reached = f"the nearest had {blanks} blanks" if blanks else f"none of {target} blanks or fewer was of the kind"
+        reached = "the right blanks needed other techniques" if blanks == target else f"the nearest had {blanks} blanks"
         raise GenerationError(
             f"{target} blanks with one solution and {request} asked on {size}x{size}: {attempts} attempts, {reached}; "
             "ask for other blanks or techniques, or allow more attempts"

@@ -1,8 +1,8 @@
 """Sudokus whose way is known: a technique set that suffices, or a hardest technique that is needed.
 
 Two ways lead there. *Digging within* blanks a full grid while a set of techniques still solves the rest. *Topping up*
-starts from a hard puzzle and gives digits back while the techniques below the wanted one still do not suffice; so a wing
-or a fish is needed even with few blanks left. Where that gets stuck above the blanks asked for, some givens are blanked
+starts from a hard puzzle and gives digits back while the techniques below the wanted one still do not suffice; so a
+wing or a fish is needed even with few blanks left. Where that gets stuck above the blanks asked for, some givens are blanked
 and others given back, as long as it gets no worse.
 """
 
@@ -24,6 +24,8 @@ HARD_BLANKS: dict[int, int] = {4: 11, 6: 25, 9: 55}
 """Blanks of the puzzles that topping up starts from, by size: few puzzles have many more."""
 
 _BASES = 24
+_ROUNDS = 40
+_REOPENED = 6
 _SINGLES = 3
 
 Uint8Array = NDArray[np.uint8]
@@ -89,19 +91,19 @@ def technique_puzzle(
     """Return a puzzle of exactly `target` blanks that meets a request, with its solution.
 
     Returns:
-        Puzzle, solution and blanks; if no attempt met the request, the nearest miss: "" and "" and the blanks reached.
+        Puzzle, solution and blanks; if no attempt met the request, "" and "" and the blanks that came nearest.
     """
     rng = np.random.default_rng(seed)
     easy = request.wanted and max(code_of(name) for name in request.wanted) < _SINGLES
-    best = 0
+    nearest = size * size
     for attempt in range(attempts):
         dig = not request.wanted or (attempt % 2 == 0) == bool(easy)
         puzzle, solution = _dug_within(size, target, request, rng) if dig else _topped_up(size, target, request, rng)
         blanks = puzzle.count(".")
         if blanks == target and request.met_by(puzzle):
             return puzzle, solution, blanks
-        best = max(best, blanks if blanks < target else 0)
-    return "", "", best
+        nearest = min(nearest, blanks or nearest, key=lambda reached: abs(reached - target))
+    return "", "", nearest
 
 
 def _drawn(size: int, target: int, rng: np.random.Generator) -> tuple[str, str]:
@@ -144,11 +146,34 @@ def _topped_up(size: int, target: int, request: TechniqueRequest, rng: np.random
             break
     else:
         return solution, solution
-    for cell in rng.permutation(size * size).tolist():
+    puzzle = _filled(puzzle, solution, target, below, rng)
+    for _ in range(_ROUNDS):
         if puzzle.count(".") == target:
             break
-        if puzzle[cell] == ".":
-            trial = puzzle[:cell] + solution[cell] + puzzle[cell + 1 :]
-            if not solvable_with(trial, below):
-                puzzle = trial
+        moved = _filled(_reopened(puzzle, within, rng), solution, target, below, rng)
+        if moved.count(".") <= puzzle.count("."):
+            puzzle = moved
     return puzzle, solution
+
+
+def _filled(puzzle: str, solution: str, target: int, below: frozenset[str], rng: np.random.Generator) -> str:
+    """Give digits back in random order, down to `target` blanks, while the techniques in `below` do not suffice."""
+    blanks = [cell for cell, digit in enumerate(puzzle) if digit == "."]
+    surplus = len(blanks) - target
+    for cell in rng.permutation(blanks).tolist():
+        if surplus <= 0:
+            break
+        trial = puzzle[:cell] + solution[cell] + puzzle[cell + 1 :]
+        if not solvable_with(trial, below):
+            puzzle, surplus = trial, surplus - 1
+    return puzzle
+
+
+def _reopened(puzzle: str, within: frozenset[str], rng: np.random.Generator) -> str:
+    """Blank some random givens while the techniques that may be needed suffice."""
+    givens = [cell for cell, digit in enumerate(puzzle) if digit != "."]
+    for cell in rng.permutation(givens)[: rng.integers(1, _REOPENED + 1)].tolist():
+        trial = puzzle[:cell] + "." + puzzle[cell + 1 :]
+        if solvable_with(trial, within):
+            puzzle = trial
+    return puzzle
