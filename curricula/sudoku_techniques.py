@@ -2,8 +2,8 @@
 
 Two ways lead there. *Digging within* blanks a full grid while a set of techniques still solves the rest. *Topping up*
 starts from a hard puzzle and gives digits back while the techniques below the wanted one still do not suffice; so a
-wing or a fish is needed even with few blanks left. Where that gets stuck above the blanks asked for, some givens are blanked
-and others given back, as long as it gets no worse.
+wing or a fish is needed even with few blanks left. Where that gets stuck above the blanks asked for, some givens are
+blanked and others given back, as long as it gets no worse.
 """
 
 from __future__ import annotations
