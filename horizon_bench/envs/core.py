@@ -77,10 +77,13 @@ class Game:
         self.subgoals_done = tuple(self.oracle.subgoals_done(self.state))
         self.paid = {index for index, done in enumerate(self.subgoals_done) if done}
         self.last_move: Any = None
+        self.max_decisions, self.max_atomic_steps = self.budgets(prepared)
+
+    def budgets(self, prepared: Prepared) -> tuple[int, int]:
+        """Return the budgets of an instance in decisions and in atomic steps."""
         slack = ceil(prepared.distance * self.settings.budget_slack - 1e-9)
         halves = 2 if self.interface.halves else 1
-        self.max_decisions = self.settings.max_decisions or slack * halves
-        self.max_atomic_steps = self.settings.max_atomic_steps or slack
+        return self.settings.max_decisions or slack * halves, self.settings.max_atomic_steps or slack
 
     def count_tokens(self, tokens: int) -> None:
         """Say how many tokens the next reply cost; without this its blank-separated words are counted."""

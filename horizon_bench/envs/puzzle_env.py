@@ -121,21 +121,28 @@ class PuzzleEnv(gymnasium.Env[Any, Any]):
             ValueError: if an option is unknown or the instance cannot be played.
         """
         super().reset(seed=seed)
-        self.game.start(self._choose(options or {}), self.np_random)
+        self.game.start(self.choose(options or {}, self.np_random, self.game.prepared), self.np_random)
         if self.render_mode == "human":
             self.render()
         return self._form.observe(), self._info(None)
 
-    def _choose(self, options: Mapping[str, Any]) -> Prepared:
+    def choose(self, options: Mapping[str, Any], generator: np.random.Generator, last: Prepared | None) -> Prepared:
+        """Return the instance of the next episode.
+
+        Args:
+            options: those of `reset`.
+            generator: draws the instance, where there is a choice.
+            last: the instance before.
+        """
         for name in options:
             check_name("reset option", name, _OPTIONS)
         given = options.get("instance")
         if given is not None:
             return self.workshop.prepare(given)
-        if options.get("same_instance") and self.game.prepared is not None:
-            return self.game.prepared
+        if options.get("same_instance") and last is not None:
+            return last
         count = len(self.instances)
-        return self.workshop.prepare(self.instances[int(self.np_random.integers(count)) if count > 1 else 0])
+        return self.workshop.prepare(self.instances[int(generator.integers(count)) if count > 1 else 0])
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take one decision.
