@@ -11,8 +11,8 @@ import numpy as np
 
 from reports.conditions import Condition
 from reports.gather_success import difference
-from reports.intervals import Estimate, gap_estimate, improvement_estimate, interquartile_estimate
-from reports.panels import board_name, generator, generator_of, other_settings
+from reports.intervals import Estimate, gap_estimate, generator, improvement_estimate, interquartile_estimate
+from reports.panels import board_name, other_settings
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def generalisation_gap(one: Condition) -> Estimate | None:
     level_of = {row.instance_key: row.level for row in one.records}
     grid = one.grid("avg", lambda row: row.level in trained or row.level in longer)
     near = np.array([level_of[key.partition("#")[0]] in trained for key in grid.puzzles])
-    return gap_estimate(grid, near, generator_of(one, "gap"))
+    return gap_estimate(grid, near, one.generator("gap"))
 
 
 def run_scores(one: Condition, levels: Sequence[str], seeds: Sequence[int]) -> np.ndarray:
@@ -73,9 +73,7 @@ def run_scores(one: Condition, levels: Sequence[str], seeds: Sequence[int]) -> n
 def interquartile(one: Condition) -> Estimate | None:
     """Return the interquartile mean over runs and levels; None where a run lacks a level."""
     scores = run_scores(one, one.levels, one.seeds)
-    return (
-        interquartile_estimate(scores, generator_of(one, "iqm"), resamples=500) if np.isfinite(scores).all() else None
-    )
+    return interquartile_estimate(scores, one.generator("iqm"), resamples=500) if np.isfinite(scores).all() else None
 
 
 def _comparison(one: Condition, other: Condition, axis: str) -> Comparison:
@@ -96,8 +94,7 @@ def _axis(one: Condition, other: Condition) -> str | None:
     if one.phase != other.phase:
         started = {one.phase, other.phase} == {"sft", "rl"}
         same = one.interface == other.interface and one.variant == other.variant
-        alike = other_settings(one.cell) == other_settings(other.cell)
-        return "training" if started and same and alike else None
+        return "training" if started and same and one.cells & other.cells else None
     if one.cell.cell == other.cell.cell and one.variant == other.variant:
         return "run as" if one.interface != other.interface else None
     if one.interface != one.cell.interface or other.interface != other.cell.interface:
@@ -120,5 +117,5 @@ def _base_last(one: Condition, other: Condition) -> bool:
 
 
 def _simplicity(one: Condition) -> tuple[bool, bool, bool, bool]:
-    foreign = one.interface == one.cell.interface
+    foreign = one.interface != one.cell.interface
     return (one.phase == "rl", foreign, one.interface != "atomic", one.cell.reward != "outcome")

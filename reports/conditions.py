@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from reports.horizon import HorizonFit, fit_horizon
-from reports.intervals import Estimate, Grid, mean_estimate
+from reports.intervals import Estimate, Grid, generator, mean_estimate
 from reports.metrics import avg_at_k, pass_at_k
 from reports.results import Results, Run
 from reports.schema import CellRecord, EvaluationRecord
@@ -37,7 +37,7 @@ SCORES: dict[str, Callable[..., np.ndarray]] = {"avg": avg_at_k, "pass": pass_at
 Filter = Callable[[EvaluationRecord], bool]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Condition:
     """One line of every table and figure."""
 
@@ -51,6 +51,8 @@ class Condition:
     """The last evaluation of each seed and level; of the test split where there is one."""
     collapsed: frozenset[int] = frozenset()
     """Seeds whose run collapsed, for a condition after RL."""
+    cells: frozenset[str] = frozenset()
+    """Names of the cells that this evaluation belongs to: several where cells share the policy after SFT."""
 
     @cached_property
     def seeds(self) -> tuple[int, ...]:
@@ -68,17 +70,26 @@ class Condition:
     @cached_property
     def k(self) -> int:
         """Attempts that avg@k and pass@k use: 4, or fewer where a puzzle had fewer."""
-        return min(ATTEMPTS, min(map(len, self._cells(lambda row: True).values()), default=1))
+        return min(ATTEMPTS, min(map(len, self._cells.values()), default=1))
+
+    def generator(self, *words: object) -> np.random.Generator:
+        """Return the generator of one of the condition's estimates, the same for the same words."""
+        cell = self.cell
+        return generator(cell.study, cell.cell, self.phase, self.interface, self.variant, *words)
 
     def grid(self, score: str = "avg", keep: Filter = lambda row: True) -> Grid:
-        """Return a score (`avg` or `pass`) of each seed and puzzle, over the records that `keep` keeps.
+        """Return a score (`avg` or `pass`) of each seed and puzzle.
+
+        Args:
+            score: key of `SCORES`.
+            keep: whether to keep a puzzle, asked of one of its records.
 
         Raises:
             ValueError: if it keeps none, or the score is unknown.
         """
         if score not in SCORES:
             raise ValueError(f"unknown score {score!r}; known: {', '.join(SCORES)}")
-        cells = self._cells(keep)
+        cells = {key: rows for key, rows in self._cells.items() if keep(rows[0])}
         if not cells:
             raise ValueError(f"no evaluations to score in condition {self.label!r}")
         distances = {puzzle: rows[0].distance for (_, puzzle), rows in cells.items()}
@@ -94,9 +105,12 @@ class Condition:
         values[seen] = SCORES[score](counts[seen], solved[seen], self.k)
         return Grid(tuple(seeds), tuple(puzzles), values, np.array([distances[key] for key in puzzles]))
 
-    def estimate(self, rng: np.random.Generator, score: str = "avg", level: str | None = None) -> Estimate:
+    def estimate(self, score: str = "avg", level: str | None = None) -> Estimate:
         """Return a score with its interval, on one level or on all."""
-        return mean_estimate(self.grid(score, lambda row: level is None or row.level == level), rng)
+        if (score, level) not in self._estimates:
+            grid = self.grid(score, lambda row: level is None or row.level == level)
+            self._estimates[score, level] = mean_estimate(grid, self.generator(score, level))
+        return self._estimates[score, level]
 
     def distance(self, level: str) -> float:
         """Return the mean goal distance of a level's puzzles, in atomic actions."""
@@ -112,23 +126,29 @@ class Condition:
         total = sum(whole(row) for row in self.records)
         return sum(part(row) for row in self.records) / total if total else math.nan
 
-    def horizon(self, rng: np.random.Generator) -> HorizonFit:
-        """Return the fitted curve of success against distance, and H50."""
+    @cached_property
+    def horizon(self) -> HorizonFit:
+        """The fitted curve of success against distance, and H50."""
         solved = [row for row in self.records if row.solved and row.distance]
         rate = sum(row.decisions for row in solved) / sum(row.distance for row in solved) if solved else 1.0
-        return fit_horizon(self.grid("avg", lambda row: row.distance > 0), rng, decisions_per_action=rate)
+        grid = self.grid("avg", lambda row: row.distance > 0)
+        return fit_horizon(grid, self.generator("horizon"), decisions_per_action=rate)
 
-    def _cells(self, keep: Filter) -> dict[tuple[int, str], list[EvaluationRecord]]:
-        """Return the attempts of each seed and puzzle; symmetric copies of a puzzle are told apart by a number."""
+    @cached_property
+    def _estimates(self) -> dict[tuple[str, str | None], Estimate]:
+        return {}
+
+    @cached_property
+    def _cells(self) -> dict[tuple[int, str], list[EvaluationRecord]]:
+        """The attempts of each seed and puzzle; symmetric copies of a puzzle are told apart by a number."""
         cells: dict[tuple[int, str], list[EvaluationRecord]] = defaultdict(list)
         copies: dict[tuple[int, str, int], int] = defaultdict(int)
         for row in self.records:
             attempt = (row.seed, row.instance_key, row.attempt)
             copy = copies[attempt]
             copies[attempt] += 1
-            if keep(row):
-                cells[row.seed, f"{row.instance_key}#{copy}" if copy else row.instance_key].append(row)
-        return cells
+            cells[row.seed, f"{row.instance_key}#{copy}" if copy else row.instance_key].append(row)
+        return dict(cells)
 
 
 def conditions_of(results: Results) -> tuple[Condition, ...]:
@@ -162,20 +182,20 @@ def _condition(key: tuple[str, ...], parts: Sequence[tuple[Run, list[EvaluationR
         records += [row for row in reported if row.update == last[row.level]]
     collapsed = frozenset(run.cell.seed for run, _ in parts if phase == "rl" and run.collapse)
     cell = parts[0][0].cell
-    return Condition(cell.label, cell, phase, interface, variant, tuple(records), collapsed)
+    return Condition(cell.label, cell, phase, interface, variant, tuple(records), collapsed, frozenset([cell.cell]))
 
 
 def _without_repeats(conditions: Sequence[Condition]) -> list[Condition]:
     """Leave out SFT conditions that repeat another one: cells that started from the same checkpoint."""
-    seen: set[tuple[object, ...]] = set()
-    kept = []
+    kept: dict[object, Condition] = {}
     for one in conditions:
-        outcome = hash(tuple((row.seed, row.instance_key, row.attempt, row.tokens, row.solved) for row in one.records))
-        key = (one.cell.study, one.phase, one.interface, one.variant, outcome)
-        if one.phase != "sft" or key not in seen:
-            kept.append(one)
-        seen.add(key)
-    return kept
+        key: object = one
+        if one.phase == "sft":
+            outcome = tuple((row.seed, row.instance_key, row.attempt, row.tokens, row.solved) for row in one.records)
+            key = (one.cell.study, one.interface, one.variant, outcome)
+        first = kept.get(key, one)
+        kept[key] = replace(first, cells=first.cells | one.cells)
+    return list(kept.values())
 
 
 def _named(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
@@ -187,7 +207,7 @@ def _named(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
         if (one.cell.study, label) in taken:
             label = f"{label} ({one.cell.cell})"
         taken.add((one.cell.study, label))
-        named.append(Condition(label, one.cell, one.phase, one.interface, one.variant, one.records, one.collapsed))
+        named.append(replace(one, label=label))
     return tuple(named)
 
 

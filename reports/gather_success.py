@@ -15,7 +15,6 @@ from reports.panels import (
     Point,
     Series,
     board_name,
-    generator_of,
     marked,
     on_error,
     other_settings,
@@ -113,7 +112,7 @@ def difference(one: Condition, other: Condition, level: str | None = None) -> Es
         ValueError: if they share no puzzle within a seed.
     """
     grids = [part.grid("avg", lambda row: level is None or row.level == level) for part in (one, other)]
-    return paired_difference(grids[0], grids[1], generator_of(one, "minus", other.label, level or "all"))
+    return paired_difference(grids[0], grids[1], one.generator("minus", other.label, level or "all"))
 
 
 def facets(conditions: Sequence[Condition]) -> list[Facet]:
@@ -138,13 +137,10 @@ def facets(conditions: Sequence[Condition]) -> list[Facet]:
 
 
 def _success_series(one: Condition, score: str) -> Series:
-    points = tuple(
-        Point(one.distance(level), one.estimate(generator_of(one, score, level), score, level), level)
-        for level in one.levels
-    )
+    points = tuple(Point(one.distance(level), one.estimate(score, level), level) for level in one.levels)
     curve: tuple[tuple[float, float], ...] = ()
     if score == "avg" and len(points) > 1 and any(row.distance for row in one.records):
-        fit = one.horizon(generator_of(one, "horizon"))
+        fit = one.horizon
         distances = np.linspace(fit.nearest, fit.furthest, 60)
         curve = tuple(zip(distances.tolist(), fit.success(distances).tolist(), strict=True))
     return Series(one.label, one.interface, one.cell.reward, one.phase, points, curve=curve)
@@ -154,7 +150,7 @@ def _horizon_panel(title: str, members: Sequence[Condition]) -> Panel:
     series = []
     notes = []
     for one in members:
-        fit = one.horizon(generator_of(one, "horizon"))
+        fit = one.horizon
         edge = 1.25 * fit.furthest
         value, low, high = (float(np.clip(number, 0, edge)) for number in (fit.h50, fit.low, fit.high))
         estimate = Estimate(value, low, high, fit.puzzles, fit.seeds)

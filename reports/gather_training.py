@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from reports.collapse import curves_of
-from reports.intervals import Estimate, Grid, mean_estimate
-from reports.panels import Panel, Point, Series, board_name, generator, marked, trained_on
+from reports.intervals import Estimate, Grid, generator, mean_estimate
+from reports.panels import Panel, Point, Series, board_name, marked, trained_on
 from reports.results import Run
 from reports.schema import EvaluationRecord
 

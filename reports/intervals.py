@@ -7,6 +7,7 @@ function that draws takes a generator.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -58,6 +59,12 @@ class Grid:
         """Return the grid of the puzzles that `chosen` (shape [puzzles]) marks."""
         puzzles = tuple(key for key, keep in zip(self.puzzles, chosen, strict=True) if keep)
         return Grid(self.seeds, puzzles, self.values[:, chosen], self.distances[chosen])
+
+
+def generator(*words: object) -> np.random.Generator:
+    """Return a generator that depends on the words alone, so that an estimate is the same wherever it is redrawn."""
+    digest = hashlib.sha256("\x1f".join(map(str, words)).encode()).digest()
+    return np.random.default_rng(np.random.SeedSequence(int.from_bytes(digest[:16], "big")))
 
 
 def wilson(successes: float, trials: int, confidence: float = 0.95) -> tuple[float, float]:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from reports.conditions import Condition
 from reports.intervals import Estimate
 from reports.schema import CellRecord
 
@@ -89,19 +85,6 @@ def marked(series: list[Series]) -> tuple[Series, ...]:
         counts[look] = counts.get(look, -1) + 1
         result.append(replace(one, mark=counts[look]))
     return tuple(result)
-
-
-def generator(*words: object) -> np.random.Generator:
-    """Return a generator that depends on the words alone, so that an estimate is the same wherever it is redrawn."""
-    digest = hashlib.sha256("\x1f".join(map(str, words)).encode()).digest()
-    return np.random.default_rng(np.random.SeedSequence(int.from_bytes(digest[:16], "big")))
-
-
-def generator_of(condition: Condition, *words: object) -> np.random.Generator:
-    """Return the generator of a condition's estimates."""
-    return generator(
-        condition.cell.study, condition.cell.cell, condition.phase, condition.interface, condition.variant, *words
-    )
 
 
 _OWN = frozenset({"interface", "run_as", "train", "learner", "name", "label", "seed"})

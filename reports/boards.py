@@ -1,0 +1,157 @@
+"""Boards of an episode, one after each decision, as small drawings; a user's own puzzle is shown as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from puzzles import PUZZLES
+from puzzles.base import Puzzle
+from reports.records import StoredEpisode
+
+CELL = 20
+"""Side of a cell in a drawing's own units."""
+VEHICLES = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#8c6bb1", "#7f9c3b")
+"""Colours of the vehicles that are not the primary one."""
+PRIMARY = "#D55E00"
+
+
+@dataclass(frozen=True)
+class Board:
+    """A board after some decisions."""
+
+    svg: str
+    """A drawing, or "" where only text can show the puzzle."""
+    text: str
+    """The board as text, for those who cannot see the drawing, and for puzzles without one."""
+
+
+def boards_of(stored: StoredEpisode) -> list[Board]:
+    """Return the board before the first decision and after each one.
+
+    Where a move cannot be replayed (a puzzle that is not registered here), the observations stand in.
+    """
+    episode = stored.episode
+    try:
+        puzzle = _rules(stored)
+        states = list(_states(puzzle, stored))
+    except (KeyError, ValueError, TypeError):
+        texts = [turn.observation for turn in episode.turns]
+        return [Board("", text) for text in (*texts, texts[-1] if texts else "")]
+    start = _cells(puzzle, states[0])
+    boards = []
+    previous = start
+    for state in states:
+        cells = _cells(puzzle, state)
+        drawing = draw_board(stored.puzzle, stored.size, cells, start, previous)
+        boards.append(Board(drawing, puzzle.render(state)))
+        previous = cells
+    return boards
+
+
+def draw_board(
+    puzzle: str, size: int, cells: Sequence[str], start: Sequence[str] = (), before: Sequence[str] = ()
+) -> str:
+    """Return a drawing of a square board, or "" if the puzzle's cells do not fill one.
+
+    Args:
+        puzzle: name of the puzzle.
+        size: rows.
+        cells: token of each cell, row by row.
+        start: cells at the start; digits that stand there already are drawn as given.
+        before: cells before the decision; what changed is highlighted.
+    """
+    if size < 1 or len(cells) != size * size or any(len(cell) > 2 for cell in cells):
+        return ""
+    side = size * CELL
+    changed = [index for index, cell in enumerate(cells) if before and cell != before[index]]
+    body = _vehicles(size, cells) if puzzle == "rush-hour" else _digits(size, cells, start)
+    marks = "" if puzzle == "rush-hour" else "".join(_square(size, index, "new") for index in changed)
+    label = "board, row by row: " + " ".join("".join(cells[row * size : (row + 1) * size]) for row in range(size))
+    return (
+        f'<svg class="board" viewBox="-2 -2 {side + 4} {side + 4}" role="img" aria-label="{escape(label)}">'
+        f"{marks}{_grid(puzzle, size)}{body}</svg>"
+    )
+
+
+def _rules(stored: StoredEpisode) -> Puzzle[Any, Any]:
+    maker = PUZZLES[stored.puzzle]
+    return maker(size=stored.size) if stored.puzzle == "sudoku" else maker()
+
+
+def _states(puzzle: Puzzle[Any, Any], stored: StoredEpisode) -> Iterator[Any]:
+    state = puzzle.parse(stored.episode.start)
+    yield state
+    for turn in stored.episode.turns:
+        for text in turn.moves:
+            for move in puzzle.parse_action(text) or ():
+                state = puzzle.apply(state, move)
+        yield state
+
+
+def _cells(puzzle: Puzzle[Any, Any], state: Any) -> tuple[str, ...]:
+    return tuple("" if cell in (".", "0") else cell for cell in puzzle.compact(state))
+
+
+def _grid(puzzle: str, size: int) -> str:
+    side = size * CELL
+    thin = "".join(f"M{n * CELL} 0V{side}M0 {n * CELL}H{side}" for n in range(1, size))
+    rows, columns = _box(size) if puzzle == "sudoku" else (size, size)
+    thick = "".join(f"M{n * CELL} 0V{side}" for n in range(columns, size, columns))
+    thick += "".join(f"M0 {n * CELL}H{side}" for n in range(rows, size, rows))
+    return f'<path class="thin" d="{thin}"/><path class="thick" d="{thick}M0 0H{side}V{side}H0Z"/>'
+
+
+def _box(size: int) -> tuple[int, int]:
+    """Return rows and columns of a Sudoku box."""
+    rows = max(part for part in range(1, int(size**0.5) + 1) if size % part == 0)
+    return rows, size // rows
+
+
+def _digits(size: int, cells: Sequence[str], start: Sequence[str]) -> str:
+    texts = []
+    for given in (True, False):
+        for row in range(size):
+            line = [
+                (column, cells[row * size + column])
+                for column in range(size)
+                if cells[row * size + column] and (bool(start) and start[row * size + column] != "") == given
+            ]
+            if line:
+                places = " ".join(str(column * CELL + CELL // 2) for column, _ in line)
+                kind = "given" if given else "filled"
+                letters = "".join(letter for _, letter in line)
+                texts.append(f'<text class="{kind}" x="{places}" y="{row * CELL + 14.5}">{escape(letters)}</text>')
+    return "".join(texts)
+
+
+def _vehicles(size: int, cells: Sequence[str]) -> str:
+    names = list(dict.fromkeys(cell for cell in cells if cell))
+    primary = "X" if "X" in names else "A"
+    drawn = []
+    others = sorted(name for name in names if name not in (primary, "x"))
+    for name in names:
+        places = [divmod(index, size) for index, cell in enumerate(cells) if cell == name]
+        if name == "x":
+            drawn += [_square(size, row * size + column, "wall") for row, column in places]
+            continue
+        top, left = min(row for row, _ in places), min(column for _, column in places)
+        height = max(row for row, _ in places) - top + 1
+        width = max(column for _, column in places) - left + 1
+        colour = PRIMARY if name == primary else VEHICLES[others.index(name) % len(VEHICLES)]
+        drawn.append(
+            f'<rect x="{left * CELL + 2}" y="{top * CELL + 2}" width="{width * CELL - 4}" height="{height * CELL - 4}" '
+            f'rx="5" fill="{colour}"/><text class="vehicle" x="{(left + width / 2) * CELL}" '
+            f'y="{(top + height / 2) * CELL + 4}">{escape(name)}</text>'
+        )
+        if name == primary:
+            middle = (top + 0.5) * CELL
+            drawn.append(f'<path class="exit" d="M{size * CELL} {middle - CELL / 2}v{CELL}"/>')
+    return "".join(drawn)
+
+
+def _square(size: int, index: int, kind: str) -> str:
+    row, column = divmod(index, size)
+    return f'<rect class="{kind}" x="{column * CELL}" y="{row * CELL}" width="{CELL}" height="{CELL}"/>'

@@ -1,0 +1,342 @@
+"""Tables of results, made once and written as CSV, Markdown and LaTeX; the page shows the same ones."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reports.comparisons import compare, generalisation_gap, interquartile
+from reports.conditions import PHASES, Condition
+from reports.gather_training import COSTS, costs_at, evaluation_grids
+from reports.intervals import Estimate, generator, mean_estimate, rate_estimate
+from reports.panels import board_name, trained_on
+from reports.published import PUBLISHED, beside
+from reports.results import Results, Run
+
+MISSING = "\N{EM DASH}"
+MINUS = "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of texts."""
+
+    name: str
+    """Of its files."""
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+    """What n, k and the intervals are."""
+
+    def to_csv(self) -> str:
+        """Return the table as comma-separated values."""
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(self.rows)
+        return buffer.getvalue()
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown, its note below."""
+        lines = [self.columns, tuple("---" for _ in self.columns), *self.rows]
+        cells = (
+            "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines
+        )
+        return "\n".join([*cells, *(["", self.note] if self.note else [])]) + "\n"
+
+    def to_latex(self) -> str:
+        """Return the table as a LaTeX `table` with `booktabs` rules."""
+        lines = [" & ".join(map(_latex, row)) + r" \\" for row in self.rows]
+        return "\n".join(
+            [
+                r"\begin{table}",
+                rf"\caption{{{_latex(self.title)}. {_latex(self.note)}}}",
+                rf"\begin{{tabular}}{{{'l' * len(self.columns)}}}",
+                r"\toprule",
+                " & ".join(map(_latex, self.columns)) + r" \\",
+                r"\midrule",
+                *lines,
+                r"\bottomrule",
+                r"\end{tabular}",
+                r"\end{table}",
+                "",
+            ]
+        )
+
+
+def horizon_table(conditions: Sequence[Condition]) -> Table:
+    """Return H50 of every condition, with the success of a single action and decision that it implies."""
+    rows = []
+    for one in conditions:
+        fit = one.horizon
+        single = (_probability(fit.per_action), _probability(fit.per_decision))
+        rows.append((one.cell.study, one.label, fit.format(), *single, f"{fit.nearest}-{fit.furthest}", _size(one)))
+    columns = ("study", "condition", "H50 (atomic actions)", "per action", "per decision", "distances tested", "n")
+    note = (
+        "H50: goal distance at which success falls to one half, with its 95 % interval over seeds and puzzles. Per "
+        "action and per decision: the success of a single one that independent errors would need for this H50."
+    )
+    return Table("h50", "H50 by condition", columns, tuple(rows), note)
+
+
+def conditions_table(results: Results, conditions: Sequence[Condition]) -> Table:
+    """Return what each condition is, how it scored over all levels, and what it cost."""
+    rows = []
+    for one in conditions:
+        runs = [run for run in results.runs if (run.cell.study, run.cell.cell) == (one.cell.study, one.cell.cell)]
+        costs = _mean_costs(runs) if one.phase == "rl" else {}
+        middle = interquartile(one)
+        rows.append(
+            (
+                one.cell.study,
+                one.label,
+                board_name(one.cell),
+                one.interface,
+                f"{one.cell.reward}, {one.cell.estimator}" if one.phase == "rl" else MISSING,
+                trained_on(one.cell).removeprefix("trained on ") if one.phase == "rl" else MISSING,
+                PHASES.get(one.phase, one.phase),
+                one.estimate("avg").format(),
+                middle.format() if middle else MISSING,
+                f"{len(one.collapsed)} of {len(one.seeds)}" if one.phase == "rl" else MISSING,
+                *(_amount(costs.get(cost, math.nan)) for cost in COSTS),
+                _size(one),
+            )
+        )
+    columns = (
+        *("study", "condition", "board", "interface", "reward, estimator", "trained on", "phase", "avg@k (%)"),
+        *("interquartile mean (%)", "collapsed", "tokens", "environment calls", "seconds", "n"),
+    )
+    note = "Over all levels; collapsed runs count as failed. Costs: of RL training, mean over seeds. " + _attempts(
+        conditions
+    )
+    return Table("conditions", "Conditions", columns, tuple(rows), note)
+
+
+def levels_table(conditions: Sequence[Condition]) -> Table:
+    """Return avg@k and pass@k of every condition and level."""
+    rows = []
+    for one in conditions:
+        for level in one.levels:
+            scores = [one.estimate(score, level) for score in ("avg", "pass")]
+            size = f"{scores[0].puzzles} \N{MULTIPLICATION SIGN} {scores[0].seeds}"
+            distance = f"{one.distance(level):.1f}"
+            rows.append((one.cell.study, one.label, level, distance, *(score.format() for score in scores), size))
+    columns = (
+        "study",
+        "condition",
+        "level",
+        "mean distance",
+        "avg@k (%)",
+        "pass@k (%)",
+        "puzzles \N{MULTIPLICATION SIGN} seeds",
+    )
+    note = f"95 % intervals over seeds and puzzles; all-zero fields: Wilson over puzzles. {_attempts(conditions)}"
+    return Table("levels", "Success by level", columns, tuple(rows), note)
+
+
+def comparisons_table(conditions: Sequence[Condition]) -> Table:
+    """Return the differences between conditions that differ in one thing, paired by seed and puzzle."""
+    rows = []
+    for pair in compare(conditions):
+        improved = pair.improvement.format(1.0, 2) if pair.improvement else MISSING
+        by_level = "; ".join(f"{level} {gap.format(sign=True)}" for level, gap in pair.by_level.items())
+        overall = pair.overall.format(sign=True)
+        rows.append((pair.one.cell.study, pair.axis, pair.one.label, pair.other.label, overall, improved, by_level))
+    columns = ("study", "what differs", "condition", "minus", "all levels (points)", "P(better)", "by level (points)")
+    note = (
+        "avg@k of the condition minus the other's, paired by seed and puzzle, with 95 % intervals over both. "
+        "P(better): chance that a run of the first scores above a run of the second on a level."
+    )
+    return Table("comparisons", "Comparisons", columns, tuple(rows), note)
+
+
+def gaps_table(conditions: Sequence[Condition]) -> Table:
+    """Return the horizon-generalisation gap of every trained condition."""
+    rows = []
+    for one in conditions:
+        gap = generalisation_gap(one) if one.phase in ("rl", "sft") and one.cell.train_levels else None
+        if gap and one.phase == "rl":
+            rows.append(
+                (one.cell.study, one.label, ", ".join(one.cell.train_levels), gap.format(sign=True), _size(one))
+            )
+    columns = ("study", "condition", "trained on", "gap (points)", "n")
+    note = "Success at the trained levels minus success at all longer ones; 95 % intervals over seeds and puzzles."
+    return Table("gaps", "Horizon-generalisation gap", columns, tuple(rows), note)
+
+
+def collapse_table(results: Results) -> Table:
+    """Return how many runs of each trained cell collapsed."""
+    cells: dict[tuple[str, str], list[Run]] = defaultdict(list)
+    for run in results.runs:
+        if run.updates and run.cell.train_levels:
+            cells[run.cell.study, run.cell.label].append(run)
+    rows = []
+    for (study, label), runs in cells.items():
+        rate = rate_estimate([run.collapse is not None for run in runs])
+        named = [
+            f"seed {run.cell.seed}: {run.collapse.criterion} at update {run.collapse.update}"
+            for run in runs
+            if run.collapse
+        ]
+        rows.append((study, label, f"{len(named)} of {len(runs)}", rate.format(digits=0), "; ".join(named) or MISSING))
+    columns = ("study", "condition", "collapsed runs", "rate (%)", "first criterion")
+    return Table("collapse", "Collapse", columns, tuple(rows), "95 % Wilson intervals; the runs are the trials.")
+
+
+def equal_cost_table(results: Results) -> Table:
+    """Return success at the largest cost that all cells of a study and board reached, for each kind of cost."""
+    boards: dict[tuple[str, str], dict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
+    for run in results.runs:
+        if run.updates:
+            boards[run.cell.study, board_name(run.cell)][run.cell.cell].append(run)
+    rows = []
+    for (study, _), cells in boards.items():
+        curves = {cell: {cost: _cost_curve(runs, cost) for cost in COSTS} for cell, runs in cells.items()}
+        for cell, runs in cells.items():
+            scores = [
+                _at_cost(curves[cell][cost], _shared_cost([one[cost] for one in curves.values()])) for cost in COSTS
+            ]
+            if any(score != MISSING for score in scores):
+                rows.append((study, runs[0].cell.label, *scores))
+    columns = ("study", "condition", "at equal tokens (%)", "at equal environment calls (%)", "at equal wall-clock (%)")
+    note = (
+        "Success at the last evaluation during training that cost no more than the cheapest condition of the study "
+        "spent in all; in brackets the 95 % interval, then the cost. Wall-clock compares only runs on like machines."
+    )
+    return Table("equal-cost", "Success at equal cost", columns, tuple(rows), note)
+
+
+def published_table(conditions: Sequence[Condition]) -> Table:
+    """Return published scores, each with ours of the same kind below: another scale, so compare shapes, not sizes."""
+    rows = []
+    for row in PUBLISHED:
+        ours = beside(row, conditions)
+        if not ours:
+            continue
+        scores = "; ".join(f"{level} {score:.2f}" for level, score in row.scores)
+        rows.append(
+            (
+                "published",
+                row.label,
+                "9\N{MULTIPLICATION SIGN}9" if row.puzzle == "sudoku" else "6\N{MULTIPLICATION SIGN}6",
+                scores,
+            )
+        )
+        for one in ours:
+            values = "; ".join(f"{level} {one.estimate('avg', level).format()}" for level in one.levels)
+            rows.append(("ours", f"{one.cell.study}: {one.label}", board_name(one.cell), values))
+    note = (
+        "avg@4 in %. Different scale: published with a 1.7-billion-parameter model (arXiv 2605.02572); ours with the "
+        "model, boards and budget of this report. Same direction is a reproduction; same size is not to be expected."
+    )
+    return Table(
+        "published", "Beside the published numbers", ("", "condition", "board", "success by level"), tuple(rows), note
+    )
+
+
+def all_tables(results: Results, conditions: Sequence[Condition]) -> tuple[Table, ...]:
+    """Return every table that has rows, in the page's order."""
+    tables = (
+        horizon_table(conditions),
+        conditions_table(results, conditions),
+        levels_table(conditions),
+        comparisons_table(conditions),
+        gaps_table(conditions),
+        equal_cost_table(results),
+        collapse_table(results),
+        published_table(conditions),
+    )
+    return tuple(table for table in tables if table.rows)
+
+
+def write_tables(tables: Sequence[Table], folder: Path) -> list[Path]:
+    """Write every table as `.csv`, `.md` and `.tex` into `folder`; returns the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    forms: dict[str, Callable[[Table], str]] = {"csv": Table.to_csv, "md": Table.to_markdown, "tex": Table.to_latex}
+    paths = []
+    for table in tables:
+        for ending, form in forms.items():
+            path = folder / f"{table.name}.{ending}"
+            path.write_text(form(table), encoding="utf8")
+            paths.append(path)
+    return paths
+
+
+def _cost_curve(runs: Sequence[Run], cost: str) -> list[tuple[float, Estimate]]:
+    """Return mean cost and success at each evaluation during training."""
+    cell = runs[0].cell
+    curve = []
+    for update, grid in evaluation_grids(runs).items():
+        spent = sum(costs_at(run, update)[cost] for run in runs) / len(runs)
+        curve.append((spent, mean_estimate(grid, generator(cell.study, cell.cell, "update", update), resamples=500)))
+    return curve
+
+
+def _shared_cost(curves: Sequence[Sequence[tuple[float, Estimate]]]) -> float:
+    return min((curve[-1][0] for curve in curves if len(curve) > 1), default=math.nan)
+
+
+def _at_cost(curve: Sequence[tuple[float, Estimate]], cost: float) -> str:
+    reached = [point for point in curve if point[0] <= cost * (1 + 1e-9)]
+    if not reached or not cost > 0:
+        return MISSING
+    return f"{reached[-1][1].format()} at {_amount(reached[-1][0])}"
+
+
+def _mean_costs(runs: Sequence[Run]) -> dict[str, float]:
+    totals = [costs_at(run, max(row.update for row in run.updates)) for run in runs if run.updates]
+    return {cost: sum(total[cost] for total in totals) / len(totals) for cost in COSTS} if totals else {}
+
+
+def _amount(value: float) -> str:
+    if not math.isfinite(value):
+        return MISSING
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= limit:
+            return f"{value / limit:.3g}{unit}"
+    return f"{value:.3g}"
+
+
+def _size(one: Condition) -> str:
+    puzzles = len({row.instance_key for row in one.records})
+    return f"{puzzles} puzzles \N{MULTIPLICATION SIGN} {len(one.seeds)} seeds"
+
+
+def _attempts(conditions: Sequence[Condition]) -> str:
+    ks = sorted({one.k for one in conditions})
+    return "k = " + ", ".join(map(str, ks)) + "."
+
+
+def _probability(value: float) -> str:
+    return f"{value:.4f}" if 0 < value < 1 else MISSING
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "%": r"\%",
+    "&": r"\&",
+    "_": r"\_",
+    "#": r"\#",
+    "$": r"\$",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"$<$",
+    ">": r"$>$",
+    MINUS: r"$-$",
+    MISSING: "---",
+    "\N{MULTIPLICATION SIGN}": r"$\times$",
+    "\N{INFINITY}": r"$\infty$",
+    "\N{MIDDLE DOT}": r"$\cdot$",
+}
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
