@@ -25,7 +25,7 @@ class Chain:
     """Steps from the start to the goal."""
     budget: int = 8
     """Decisions after which an episode is cut off."""
-    cost: float = 0.1
+    cost: float = 0.2
     """Subtracted at every decision."""
     slip: float = 0.2
     """Probability that going forward fails."""

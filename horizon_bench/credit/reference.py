@@ -6,6 +6,7 @@ those of the vectorised functions; `REFERENCES` lists the loops by the estimator
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 
@@ -19,7 +20,7 @@ EPSILON = 1e-6
 def rows(batch: CreditBatch, values: Sequence[float]) -> Rows:
     """Return a flat list over decisions as one list for each episode."""
     bounds = batch.offsets.tolist()
-    return [list(values[start:end]) for start, end in zip(bounds, bounds[1:], strict=False)]
+    return [list(values[start:end]) for start, end in itertools.pairwise(bounds)]
 
 
 def mean(values: Sequence[float]) -> float:
@@ -187,7 +188,7 @@ def differences(batch: CreditBatch, gamma: float) -> Rows:
         zip(rows(batch, batch.rewards.tolist()), rows(batch, known), strict=True)
     ):
         tail = 0.0 if batch.terminated[index] else tails[index]
-        following = [*values[1:], tail]
+        following = [*values[1:], tail][: len(values)]
         result.append([r + gamma * v1 - v0 for r, v1, v0 in zip(rewards, following, values, strict=True)])
     return result
 

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from horizon_bench.credit import CORRECTIONS, correction_report, find_correction
+from horizon_bench.credit.corrections import (
+    compose,
+    effective_sample_size,
+    geometric_mask,
+    geometric_ratio,
+    sequence_ratio,
+    sequence_truncation,
+    token_mask,
+    token_truncation,
+)
+
+RECIPE = "sequence-truncation+geometric-mask"
+TRAINED, SAMPLED = np.log([[0.402, 0.501]]), np.log([[0.4, 0.5]])
+BOTH = np.ones((1, 2), dtype=bool)
+
+
+def test_ratios_of_a_reply_of_two_tokens() -> None:
+    np.testing.assert_allclose(sequence_ratio(TRAINED, SAMPLED, BOTH), 1.00701, atol=1e-9)
+    np.testing.assert_allclose(geometric_ratio(TRAINED, SAMPLED, BOTH), 1.003499, atol=1e-6)
+
+
+def test_the_recipe_weighs_that_reply_with_its_ratio() -> None:
+    np.testing.assert_allclose(find_correction(RECIPE)(TRAINED, SAMPLED, BOTH), [[1.00701, 1.00701]], atol=1e-9)
+
+
+@pytest.mark.parametrize(("ratio", "kept"), [(0.9949, 0.0), (0.9951, 1.0), (1.0099, 1.0), (1.0101, 0.0)])
+def test_the_band_applies_to_the_trained_over_the_sampled_probability(ratio: float, kept: float) -> None:
+    sampled = np.full((1, 3), -1.0)
+    found = geometric_mask(sampled + np.log(ratio), sampled, np.ones((1, 3), dtype=bool))
+    np.testing.assert_array_equal(found, np.full((1, 3), kept))
+
+
+def test_truncation_and_masking_of_single_tokens() -> None:
+    sampled = np.zeros((1, 4))
+    trained = np.log([[0.25, 1.0, 3.0, 9.0]])
+    mask = np.array([[True, True, True, False]])
+    np.testing.assert_allclose(token_truncation(trained, sampled, mask), [[0.25, 1, 2, 0]])
+    np.testing.assert_allclose(token_mask(trained, sampled, mask), [[0, 1, 0, 0]])
+    np.testing.assert_allclose(sequence_truncation(trained, sampled, mask, cap=0.5), [[0.5, 0.5, 0.5, 0]])
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(deadline=None, max_examples=30)
+def test_single_precision_noise_masks_nothing_on_policy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    exact = -rng.exponential(2.0, size=(16, 40))
+    noisy = (exact + rng.normal(scale=1e-5, size=exact.shape)).astype(np.float32)
+    mask = rng.random(exact.shape) < 0.8
+    weights = find_correction(RECIPE)(noisy, exact.astype(np.float32), mask)
+    assert ((weights > 0) == mask).all()
+    np.testing.assert_allclose(weights[mask], 1, atol=1e-2)
+    assert correction_report(noisy, exact.astype(np.float32), mask, weights)["masked_share"] == 0
+
+
+def test_several_steps_at_a_high_rate_mask_a_lot_and_warn(caplog: pytest.LogCaptureFixture) -> None:
+    rng = np.random.default_rng(1)
+    sampled = -rng.exponential(1.0, size=(200, 12))
+    trained = sampled + rng.normal(scale=0.2, size=sampled.shape)
+    mask = np.ones(sampled.shape, dtype=bool)
+    with caplog.at_level(logging.WARNING):
+        report = correction_report(trained, sampled, mask, find_correction(RECIPE)(trained, sampled, mask))
+    assert report["masked_share"] > 0.5
+    assert report["effective_sample_size"] < 0.5
+    assert "of the replies are masked out" in caplog.text
+
+
+@pytest.mark.parametrize("name", [*CORRECTIONS, RECIPE])
+@given(gap=st.lists(st.floats(-1e6, 1e6), min_size=6, max_size=6))
+@settings(deadline=None, max_examples=30)
+def test_weights_stay_finite_and_leave_masked_tokens_out(name: str, gap: list[float]) -> None:
+    sampled = np.zeros((2, 3))
+    mask = np.array([[True, True, False], [False, False, False]])
+    weights = find_correction(name)(np.array(gap).reshape(2, 3), sampled, mask)
+    assert np.isfinite(weights).all()
+    assert (weights >= 0).all()
+    assert not weights[~mask].any()
+
+
+@pytest.mark.parametrize("name", [*CORRECTIONS, RECIPE])
+def test_equal_policies_weigh_every_token_once(name: str) -> None:
+    rng = np.random.default_rng(3)
+    logprobs, mask = rng.normal(size=(5, 6)), rng.random((5, 6)) < 0.5
+    np.testing.assert_array_equal(find_correction(name)(logprobs, logprobs, mask), mask)
+
+
+def test_composition_multiplies() -> None:
+    product = compose(sequence_truncation, sequence_truncation)(TRAINED, SAMPLED, BOTH)
+    np.testing.assert_allclose(product, 1.00701**2, atol=1e-9)
+
+
+def test_a_missing_sampling_log_probability_counts_as_equal() -> None:
+    np.testing.assert_allclose(sequence_ratio(TRAINED, np.array([[np.nan, np.log(0.5)]]), BOTH), 1.002)
+
+
+def test_the_report_by_hand() -> None:
+    trained, sampled = np.log([[2.0, 2.0], [0.5, 1.0]]), np.zeros((2, 2))
+    mask = np.array([[True, True], [True, False]])
+    report = correction_report(trained, sampled, mask, np.array([[3.0, 3.0], [0.0, 0.0]]))
+    assert report["rho_sequence_max"] == pytest.approx(4)
+    assert report["rho_sequence_mean"] == pytest.approx(2.25)
+    assert report["rho_geometric_max"] == pytest.approx(2)
+    assert report["rho_token_min"] == pytest.approx(0.5)
+    assert report["approximate_kl"] == pytest.approx(-np.log(2) / 3)
+    assert report["masked_share"] == 0.5
+    assert report["masked_token_share"] == pytest.approx(1 / 3)
+    assert report["effective_sample_size"] == pytest.approx(0.5)
+
+
+def test_effective_sample_size_of_equal_lone_and_no_weights() -> None:
+    assert effective_sample_size(np.full(4, 1e300)) == pytest.approx(1)
+    assert effective_sample_size(np.array([0.0, 5.0, 0.0, 0.0])) == pytest.approx(0.25)
+    assert effective_sample_size(np.zeros(3)) == 0
+
+
+def test_a_wrong_name_or_shape_is_refused() -> None:
+    with pytest.raises(ValueError, match="unknown correction 'geometric-maks'; did you mean 'geometric-mask'"):
+        find_correction("sequence-truncation+geometric-maks")
+    with pytest.raises(ValueError, match=r"must share one shape \[replies, tokens\]"):
+        sequence_ratio(np.zeros((2, 3)), np.zeros((2, 2)), np.ones((2, 3), dtype=bool))
