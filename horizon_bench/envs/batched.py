@@ -205,7 +205,7 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
         self.togo[lane] = self.distance[lane] = prepared.distance
         self._decisions[lane] = self._steps[lane] = 0
         self._most_decisions[lane], self._most_steps[lane] = single.game.budgets(prepared)
-        truths = prepared.oracle.subgoals_done(prepared.start)
+        truths = prepared.subgoals_done
         self._subgoals[lane] = len(truths)
         self.done[lane] = False
         self.done[lane, : len(truths)] = truths
@@ -249,7 +249,9 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
         return rewards
 
     def _potential(self, togo: IntArray) -> NDArray[np.float64]:
-        return np.where(togo < 0, DEAD_POTENTIAL, -togo / self.distance)
+        phi: NDArray[np.float64] = -togo.astype(np.float64) / self.distance
+        phi[togo < 0] = DEAD_POTENTIAL
+        return phi
 
     def _infos(
         self, active: BoolArray, legal: BoolArray, own: IntArray, new: BoolArray, reason: IntArray

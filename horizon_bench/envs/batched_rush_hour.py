@@ -26,10 +26,12 @@ class BatchedRushHour(BatchedEnv):
     def __init__(self, single: PuzzleEnv, num_envs: int, mode: AutoresetMode) -> None:
         """Make the lanes."""
         puzzle: Any = single.puzzle
-        self._rows, self._columns = puzzle.rows, puzzle.columns
+        self._rows: int = puzzle.rows
+        self._columns: int = puzzle.columns
         # One row a letter: position along the line, length, line, 1 where horizontal; length 0 where there is none.
         self._vehicles = np.zeros((num_envs, _MOST_VEHICLES, 4), dtype=np.int64)
         self._letters: list[list[int]] = [[] for _ in range(num_envs)]
+        self._books: dict[str, tuple[Any, Any, Any, list[int]]] = {}
         super().__init__(single, num_envs, mode)
         self._grid = self.boards.reshape(num_envs, self._rows * self._columns)
 
@@ -39,18 +41,23 @@ class BatchedRushHour(BatchedEnv):
 
     def load(self, lane: int, prepared: Prepared) -> None:
         """Set the lane's board to the start."""
+        book = self._books.get(prepared.text)
+        if book is None:
+            if len(self._books) > 4096:
+                self._books.clear()
+            book = self._books[prepared.text] = self._open(prepared)
+        self._grid[lane], self._vehicles[lane], self.mask[lane], self._letters[lane] = book
+
+    def _open(self, prepared: Prepared) -> tuple[Any, Any, Any, list[int]]:
+        """Return board, vehicles, mask and letters of a start."""
         layout, positions, _ = prepared.start
-        self.boards[lane] = self.single.puzzle.encode(prepared.start)
-        self._letters[lane] = [LETTERS.index(letter) for letter in layout.letters]
-        self._vehicles[lane] = 0
-        for vehicle, letter in enumerate(self._letters[lane]):
-            self._vehicles[lane, letter] = (
-                positions[vehicle],
-                layout.lengths[vehicle],
-                layout.lines[vehicle],
-                layout.horizontal[vehicle],
-            )
-        _mask(self._vehicles[lane], self._grid[lane], self._rows, self._columns, self.mask[lane])
+        letters = [LETTERS.index(letter) for letter in layout.letters]
+        vehicles = np.zeros((_MOST_VEHICLES, 4), dtype=np.int64)
+        vehicles[letters] = np.array([positions, layout.lengths, layout.lines, layout.horizontal], dtype=np.int64).T
+        grid = self.single.puzzle.encode(prepared.start).ravel()
+        mask = np.zeros(len(self.moves), dtype=np.int8)
+        _mask(vehicles, grid, self._rows, self._columns, mask)
+        return grid, vehicles, mask, letters
 
     def move(self, actions: IntArray, active: BoolArray) -> tuple[BoolArray, IntArray]:
         """Take each active lane's step where that is legal."""

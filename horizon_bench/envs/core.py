@@ -74,7 +74,7 @@ class Game:
         self.memory: tuple[tuple[str, str], ...] = ()
         self.feedback, self.feedback_token = "", "<ok>"
         self.distance_to_go: int | None = prepared.distance
-        self.subgoals_done = tuple(self.oracle.subgoals_done(self.state))
+        self.subgoals_done = prepared.subgoals_done
         self.paid = {index for index, done in enumerate(self.subgoals_done) if done}
         self.last_move: Any = None
         self.max_decisions, self.max_atomic_steps = self.budgets(prepared)

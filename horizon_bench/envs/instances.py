@@ -41,6 +41,8 @@ class Prepared:
     distance: int
     """Goal distance of the start, in atomic actions."""
     oracle: Oracle[Any, Any]
+    subgoals_done: tuple[bool, ...]
+    """Which subgoals hold at the start."""
 
 
 class Workshop:
@@ -104,6 +106,7 @@ class Workshop:
             level="-" if plain else instance.level,
             distance=oracle.distance,
             oracle=oracle,
+            subgoals_done=tuple(oracle.subgoals_done(start)),
         )
 
 
