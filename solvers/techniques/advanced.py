@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import numba
-
 from solvers.techniques.avoidable import avoidable_rectangles
 from solvers.techniques.basic import BASIC_CODES, ROOM, advance, apply_last, count_codes
 from solvers.techniques.board import Board, BoolArray, Geometry, Uint8Array, fill, valid
 from solvers.techniques.bug import bug_plus_one
 from solvers.techniques.chains import remote_pairs, x_chains, xy_chains
 from solvers.techniques.colors import multi_colors, simple_colors
+from solvers.techniques.compiled import entry, kernel
 from solvers.techniques.empty_rectangle import empty_rectangles
 from solvers.techniques.fish import finned_fish
-from solvers.techniques.log import COUNT, LIMIT, USED, Int32Array
+from solvers.techniques.log import COUNT, LIMIT, USED, Int32Array, keep_best
 from solvers.techniques.table import code_of
 from solvers.techniques.turbot import kites, skyscrapers, turbot_fish
 from solvers.techniques.uniqueness import uniqueness
-from solvers.techniques.wings import pincer_wings, w_wings
+from solvers.techniques.wings import w_wings, xy_wings, xyz_wings
 
 REMOTE_PAIR = code_of("Remote Pair")
 BUG = code_of("Bivalue Universal Grave + 1")
@@ -42,7 +41,7 @@ MULTI_COLORS_2 = code_of("Multi Colors 2")
 X_CHAIN = code_of("X-Chain")
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _search_wings(code: int, geometry: Geometry, board: Board, log: Int32Array) -> bool:
     if code == REMOTE_PAIR:
         return remote_pairs(geometry, board, log, code)
@@ -58,10 +57,12 @@ def _search_wings(code: int, geometry: Geometry, board: Board, log: Int32Array) 
         return empty_rectangles(geometry, board, log, code, code == DUAL_EMPTY_RECTANGLE)
     if code == W_WING:
         return w_wings(geometry, board, log, code)
-    return pincer_wings(geometry, board, log, code, code == XYZ_WING)
+    if code == XY_WING:
+        return xy_wings(geometry, board, log, code)
+    return xyz_wings(geometry, board, log, code)
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def search_advanced(code: int, geometry: Geometry, board: Board, log: Int32Array) -> bool:
     """Log instances of one technique beyond jellyfish until the log's limit; return whether it was reached."""
     if code <= XYZ_WING:
@@ -82,19 +83,25 @@ def search_advanced(code: int, geometry: Geometry, board: Board, log: Int32Array
     return xy_chains(geometry, board, log, code)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def advance_once(geometry: Geometry, board: Board, log: Int32Array, allowed: BoolArray) -> bool:
-    """Take one step with the first allowed technique beyond jellyfish that applies; return whether there was one."""
+    """Take one step with the first allowed technique beyond jellyfish that applies; return whether there was one.
+
+    Of colours and chains it takes the one that removes most, of the others the first.
+    """
     for code in range(BASIC_CODES, allowed.shape[0]):
+        begin, count = log[USED], log[COUNT]
         if allowed[code]:
-            log[LIMIT] = log[COUNT] + 1
-            if search_advanced(code, geometry, board, log):
+            log[LIMIT] = log.shape[0] if code >= COLORS_TRAP else count + 1
+            search_advanced(code, geometry, board, log)
+            if log[COUNT] > count:
+                keep_best(log, begin)
                 apply_last(geometry, board, log)
                 return True
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def solve_many(
     geometry: Geometry,
     board: Board,

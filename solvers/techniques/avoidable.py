@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
+from solvers.techniques.compiled import kernel
 from solvers.techniques.links import push_common
 from solvers.techniques.log import Int32Array, commit
 from solvers.techniques.rectangles import next_rectangle, push_present, start_rectangle
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _filled_corners(board: Board, corners: Int32Array) -> int:
     """Return the mask of filled corners, or 0 if one was given."""
     mask = 0
@@ -23,7 +23,7 @@ def _filled_corners(board: Board, corners: Int32Array) -> int:
     return mask
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _three_filled(board: Board, log: Int32Array, code: int, corners: Int32Array, empty: int) -> bool:
     """Log the digit that the empty corner, with two candidates, must not take."""
     values = board.values[corners]
@@ -37,7 +37,7 @@ def _three_filled(board: Board, log: Int32Array, code: int, corners: Int32Array,
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _two_filled(
     geometry: Geometry, board: Board, log: Int32Array, code: int, corners: Int32Array, one: int, two: int
 ) -> bool:
@@ -55,7 +55,7 @@ def _two_filled(
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def avoidable_rectangles(geometry: Geometry, board: Board, log: Int32Array, code: int, empty: int) -> bool:
     """Log every avoidable rectangle with `empty` corners, 1 or 2, still open."""
     corners = np.zeros(4, dtype=np.int32)

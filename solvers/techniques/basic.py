@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numba
-
 from solvers.techniques.board import Board, BoolArray, Geometry, Uint8Array, eliminate, fill, filled, place, valid
+from solvers.techniques.compiled import entry, kernel
 from solvers.techniques.fish import basic_fish
 from solvers.techniques.intersections import claiming, locked_subsets, pointing
 from solvers.techniques.log import COUNT, ELIMINATION, HEAD, LIMIT, PLACEMENT, START, USED, Int32Array
-from solvers.techniques.singles import full_houses, hidden_singles, naked_singles
+from solvers.techniques.singles import full_houses, hidden_singles, naked_singles, oldest_full_house, oldest_single
 from solvers.techniques.subsets import hidden_subsets, naked_subsets
 from solvers.techniques.table import code_of
 
@@ -31,7 +30,7 @@ BASIC_CODES = JELLYFISH + 1
 """Number of techniques searched here; their codes count from 0."""
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _search_subsets(code: int, geometry: Geometry, board: Board, log: Int32Array) -> bool:
     if code == NAKED_PAIR:
         return naked_subsets(geometry, board, log, code, 2)
@@ -46,7 +45,7 @@ def _search_subsets(code: int, geometry: Geometry, board: Board, log: Int32Array
     return hidden_subsets(geometry, board, log, code, 4)
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def search_basic(code: int, geometry: Geometry, board: Board, log: Int32Array) -> bool:
     """Log instances of one technique until the log's limit; return whether the limit was reached."""
     if code == FULL_HOUSE:
@@ -66,7 +65,7 @@ def search_basic(code: int, geometry: Geometry, board: Board, log: Int32Array) -
     return _search_subsets(code, geometry, board, log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def apply_last(geometry: Geometry, board: Board, log: Int32Array) -> None:
     """Carry out the last record of the log."""
     at = log[START]
@@ -80,14 +79,25 @@ def apply_last(geometry: Geometry, board: Board, log: Int32Array) -> None:
         place(geometry, board, entry >> 4, entry & 15)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
+def _take_next(code: int, geometry: Geometry, board: Board, log: Int32Array) -> bool:
+    if code == FULL_HOUSE:
+        return oldest_full_house(geometry, board, log, code)
+    if code == NAKED_SINGLE:
+        return oldest_single(board, board.naked, log, code)
+    if code == HIDDEN_SINGLE:
+        return oldest_single(board, board.hidden, log, code)
+    return search_basic(code, geometry, board, log)
+
+
+@kernel
 def advance(geometry: Geometry, board: Board, log: Int32Array, allowed: BoolArray) -> bool:
     """Solve as far as the allowed techniques up to jellyfish go, logging each step; return whether no cell is empty."""
     while True:
         log[LIMIT] = log[COUNT] + 1
         found = False
         for code in range(BASIC_CODES):
-            if allowed[code] and search_basic(code, geometry, board, log):
+            if allowed[code] and _take_next(code, geometry, board, log):
                 found = True
                 break
         if not found:
@@ -99,7 +109,7 @@ ROOM = 60_000
 """Log entries that one puzzle may need."""
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def count_codes(log: Int32Array, begin: int, counts: Int32Array) -> None:
     """Count the records from `begin` on by technique, into `counts` of shape [techniques]."""
     at = begin
@@ -108,7 +118,7 @@ def count_codes(log: Int32Array, begin: int, counts: Int32Array) -> None:
         at += HEAD + log[at + 2] + log[at + 3] + log[at + 4] + log[at + 5]
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def solve_many_basic(
     geometry: Geometry,
     board: Board,

@@ -10,11 +10,11 @@ from functools import cache
 from itertools import chain, combinations
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from puzzles.sudoku_layout import sudoku_layout
+from solvers.techniques.compiled import entry, kernel
 
 Int32Array = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
@@ -59,6 +59,10 @@ class Board(NamedTuple):
     """Mask of a digit's places in a house, 0 where done, shape [3·size, size]."""
     empty: Int32Array
     """Mask of the empty places of each house."""
+    naked: Int32Array
+    """Naked singles in the order in which they arose: where the open ones begin, where they end, then the entries."""
+    hidden: Int32Array
+    """Hidden singles, likewise; an entry is `cell * 16 + digit`."""
 
 
 @cache
@@ -96,10 +100,12 @@ def new_board(size: int) -> Board:
         np.zeros(cells, dtype=np.bool_),
         np.zeros((houses, size), dtype=np.int32),
         np.zeros(houses, dtype=np.int32),
+        np.zeros(cells + 2, dtype=np.int32),
+        np.zeros(houses * size + 2, dtype=np.int32),
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def bit_count(mask: int) -> int:
     """Return the number of set bits of a mask of up to 16 bits."""
     mask = mask - ((mask >> 1) & 0x5555)
@@ -108,35 +114,57 @@ def bit_count(mask: int) -> int:
     return (mask + (mask >> 8)) & 0x1F
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def first_bit(mask: int) -> int:
     """Return the position of the lowest set bit."""
     return bit_count((mask & -mask) - 1)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
+def _enqueue(queue: Int32Array, single: int) -> None:
+    queue[queue[1]] = single
+    queue[1] += 1
+
+
+@kernel
+def _close_place(geometry: Geometry, board: Board, cell: int, digit: int, kind: int) -> None:
+    """Take a place from a digit in the row, column or box (`kind`) of a cell."""
+    house = geometry.house_of[cell, kind]
+    mask = board.places[house, digit] & ~(1 << geometry.index_of[cell, kind])
+    board.places[house, digit] = mask
+    if mask and not mask & (mask - 1):
+        _enqueue(board.hidden, geometry.cells_of[house, first_bit(mask)] * 16 + digit)
+
+
+@entry
 def eliminate(geometry: Geometry, board: Board, cell: int, digit: int) -> None:
     """Remove a candidate from both views."""
     board.candidates[cell] &= ~(1 << digit)
     for kind in range(3):
-        board.places[geometry.house_of[cell, kind], digit] &= ~(1 << geometry.index_of[cell, kind])
+        _close_place(geometry, board, cell, digit, kind)
+    mask = board.candidates[cell]
+    if mask and not mask & (mask - 1):
+        _enqueue(board.naked, cell * 16 + first_bit(mask))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def place(geometry: Geometry, board: Board, cell: int, digit: int) -> None:
     """Fill a cell and remove what it rules out."""
-    for other in range(geometry.size):
-        if board.candidates[cell] >> other & 1:
-            eliminate(geometry, board, cell, other)
+    candidates = board.candidates[cell]
+    board.candidates[cell] = 0
     board.values[cell] = digit + 1
     for kind in range(3):
         board.empty[geometry.house_of[cell, kind]] &= ~(1 << geometry.index_of[cell, kind])
     for peer in geometry.peers[cell]:
         if board.candidates[peer] >> digit & 1:
             eliminate(geometry, board, peer, digit)
+    for other in range(geometry.size):
+        if candidates >> other & 1:
+            for kind in range(3):
+                _close_place(geometry, board, cell, other, kind)
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def fill(geometry: Geometry, board: Board, values: Uint8Array, givens: Uint8Array) -> None:
     """Set up the board with all candidates that no value rules out."""
     full = (1 << geometry.size) - 1
@@ -144,19 +172,21 @@ def fill(geometry: Geometry, board: Board, values: Uint8Array, givens: Uint8Arra
     board.values[:] = 0
     board.places[:] = full
     board.empty[:] = full
+    board.naked[:2] = 2
+    board.hidden[:2] = 2
     for cell in range(values.shape[0]):
         board.given[cell] = givens[cell] != 0
         if values[cell]:
             place(geometry, board, cell, values[cell] - 1)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def filled(board: Board) -> bool:
     """Return whether no cell is empty."""
     return bool(np.all(board.values != 0))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def valid(geometry: Geometry, board: Board) -> bool:
     """Return whether every house of a filled board holds every digit."""
     full = (1 << geometry.size) - 1

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numba
-
 from solvers.techniques.board import Board, Geometry, bit_count
+from solvers.techniques.compiled import kernel
 from solvers.techniques.log import CELL, ELIMINATION, Int32Array, commit, push, start
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _odd_cell(board: Board) -> int:
     """Return the only cell with three candidates where all others have two, or -1."""
     odd = -1
@@ -22,7 +21,7 @@ def _odd_cell(board: Board) -> int:
     return odd
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def bug_plus_one(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
     """Log the candidates other than the one that keeps the board from being a bivalue universal grave."""
     odd = _odd_cell(board)

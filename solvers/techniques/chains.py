@@ -1,16 +1,16 @@
-"""Kernels for remote pair, X-chain and XY-chain: breadth-first from each start, so that each chain is a shortest one."""
+"""Kernels for remote pair, X-chain and XY-chain: breadth-first from each start, so that chains are shortest ones."""
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
+from solvers.techniques.compiled import kernel
 from solvers.techniques.links import partner, push_common
 from solvers.techniques.log import CELL, Int32Array, commit, push, start
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _trace(before: Int32Array, end: int, divisor: int, chain: Int32Array) -> int:
     """Write the cells of the way to node `end`, backwards, to `chain`; return how many, or 0 if a cell comes twice."""
     length = 0
@@ -26,7 +26,7 @@ def _trace(before: Int32Array, end: int, divisor: int, chain: Int32Array) -> int
     return length
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _log_chain(
     geometry: Geometry, board: Board, log: Int32Array, code: int, digits: int, removed: int, chain: Int32Array
 ) -> bool:
@@ -40,7 +40,7 @@ def _log_chain(
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _pair_tree(geometry: Geometry, board: Board, first: int, before: Int32Array, queue: Int32Array) -> int:
     """Search breadth-first through the cells with the candidates of `first`; return how many were reached."""
     before[:] = -2
@@ -57,7 +57,7 @@ def _pair_tree(geometry: Geometry, board: Board, first: int, before: Int32Array,
     return reached
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _log_whole_chain(geometry: Geometry, board: Board, log: Int32Array, code: int, chain: Int32Array) -> bool:
     """Log what every two cells of the chain an odd number of links apart, at least three, remove."""
     mask = board.candidates[chain[0]]
@@ -72,7 +72,7 @@ def _log_whole_chain(geometry: Geometry, board: Board, log: Int32Array, code: in
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def remote_pairs(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
     """Log every shortest chain of equal pair cells with an odd number of links, at least three."""
     cells = geometry.size * geometry.size
@@ -93,10 +93,8 @@ def remote_pairs(geometry: Geometry, board: Board, log: Int32Array, code: int) -
     return False
 
 
-@numba.njit(cache=True, nogil=True)
-def _digit_tree(
-    geometry: Geometry, board: Board, digit: int, first: int, before: Int32Array, queue: Int32Array
-) -> int:
+@kernel
+def _digit_tree(geometry: Geometry, board: Board, digit: int, first: int, before: Int32Array, queue: Int32Array) -> int:
     """Search from `first` not being `digit`; node 2·cell is "not", 2·cell + 1 "is"; return how many were reached."""
     before[:] = -2
     before[2 * first] = -1
@@ -122,7 +120,7 @@ def _digit_tree(
     return reached
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def x_chains(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
     """Log a shortest chain on one digit between every two cells of which one must hold it."""
     nodes = 2 * geometry.size * geometry.size
@@ -135,14 +133,12 @@ def x_chains(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bo
             for node in queue[:reached]:
                 if node & 1 and node // 2 > first:
                     length = _trace(before, node, 2, chain)
-                    if length >= 4 and _log_chain(
-                        geometry, board, log, code, 1 << digit, 1 << digit, chain[:length]
-                    ):
+                    if length >= 4 and _log_chain(geometry, board, log, code, 1 << digit, 1 << digit, chain[:length]):
                         return True
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _cell_tree(geometry: Geometry, board: Board, first: int, digit: int, before: Int32Array, queue: Int32Array) -> int:
     """Search from the pair cell `first` holding `digit`; node size·cell + digit is "cell holds digit"."""
     before[:] = -2
@@ -164,7 +160,7 @@ def _cell_tree(geometry: Geometry, board: Board, first: int, digit: int, before:
     return reached
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def xy_chains(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
     """Log a shortest chain of pair cells between every two of which one must hold a digit."""
     size = geometry.size
@@ -182,8 +178,6 @@ def xy_chains(geometry: Geometry, board: Board, log: Int32Array, code: int) -> b
             for node in queue[:reached]:
                 if node % size == target and node // size > first:
                     length = _trace(before, node, size, chain)
-                    if length >= 3 and _log_chain(
-                        geometry, board, log, code, 1 << target, 1 << target, chain[:length]
-                    ):
+                    if length >= 3 and _log_chain(geometry, board, log, code, 1 << target, 1 << target, chain[:length]):
                         return True
     return False

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from solvers.techniques.board import Board, Geometry
+from solvers.techniques.compiled import kernel
 from solvers.techniques.links import partner
 from solvers.techniques.log import CELL, ELIMINATION, FURTHER, Int32Array, commit, push, start
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def color_clusters(geometry: Geometry, board: Board, digit: int, color: Int32Array) -> int:
-    """Write twice the cluster number plus the colour, 0 or 1, of each linked cell (else -1); return how many clusters."""
+    """Write twice the cluster number plus the colour, 0 or 1, of each linked cell (else -1); return their number."""
     stack = np.empty(color.shape[0], dtype=np.int32)
     color[:] = -1
     clusters = 0
@@ -36,7 +36,7 @@ def color_clusters(geometry: Geometry, board: Board, digit: int, color: Int32Arr
     return clusters
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _sees_color(geometry: Geometry, color: Int32Array, cell: int, wanted: int) -> bool:
     for peer in geometry.peers[cell]:  # noqa: SIM110
         if color[peer] == wanted:
@@ -44,7 +44,7 @@ def _sees_color(geometry: Geometry, color: Int32Array, cell: int, wanted: int) -
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _colors_meet(geometry: Geometry, color: Int32Array, one: int, two: int) -> bool:
     """Return whether a cell of one colour sees a cell of the other."""
     for cell in range(color.shape[0]):  # noqa: SIM110
@@ -53,7 +53,21 @@ def _colors_meet(geometry: Geometry, color: Int32Array, one: int, two: int) -> b
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
+def _push_seeing_both(
+    geometry: Geometry, board: Board, log: Int32Array, digit: int, color: Int32Array, one: int, two: int
+) -> None:
+    for cell in range(color.shape[0]):
+        if (
+            board.candidates[cell] >> digit & 1
+            and color[cell] not in (one, two)
+            and _sees_color(geometry, color, cell, one)
+            and _sees_color(geometry, color, cell, two)
+        ):
+            push(log, ELIMINATION, cell * 16 + digit)
+
+
+@kernel
 def _log_colors(
     geometry: Geometry, board: Board, log: Int32Array, code: int, digit: int, color: Int32Array, one: int, two: int
 ) -> bool:
@@ -63,14 +77,11 @@ def _log_colors(
         for cell in range(color.shape[0]):
             if color[cell] == wanted:
                 push(log, kind, cell)
-    for cell in range(color.shape[0]):
-        if board.candidates[cell] >> digit & 1 and color[cell] != one and color[cell] != two:
-            if _sees_color(geometry, color, cell, one) and _sees_color(geometry, color, cell, two):
-                push(log, ELIMINATION, cell * 16 + digit)
+    _push_seeing_both(geometry, board, log, digit, color, one, two)
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _log_false_color(log: Int32Array, code: int, digit: int, color: Int32Array, false: int) -> bool:
     """Log the elimination from every cell of a colour."""
     start(log, code, 1 << digit)
@@ -81,7 +92,7 @@ def _log_false_color(log: Int32Array, code: int, digit: int, color: Int32Array, 
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def simple_colors(geometry: Geometry, board: Board, log: Int32Array, code: int, wrap: bool) -> bool:
     """Log every cluster with cells that see both its colours, or with a colour that sees itself if `wrap`."""
     color = np.empty(geometry.size * geometry.size, dtype=np.int32)
@@ -96,21 +107,38 @@ def simple_colors(geometry: Geometry, board: Board, log: Int32Array, code: int, 
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
+def _log_cluster_pair(
+    geometry: Geometry, board: Board, log: Int32Array, code: int, digit: int, color: Int32Array, one: int, two: int
+) -> bool:
+    """Log what all colours of two clusters that see each other remove together."""
+    start(log, code, 1 << digit)
+    for kind, cluster in ((CELL, one), (FURTHER, two)):
+        for cell in range(color.shape[0]):
+            if color[cell] >> 1 == cluster:
+                push(log, kind, cell)
+    for turn in range(4):
+        first, second = 2 * one + (turn & 1), 2 * two + (turn >> 1)
+        if _colors_meet(geometry, color, first ^ 1, second ^ 1):
+            _push_seeing_both(geometry, board, log, digit, color, first, second)
+    return commit(log)
+
+
+@kernel
 def multi_colors(geometry: Geometry, board: Board, log: Int32Array, code: int, both: bool) -> bool:
     """Log every two clusters of which colours see each other; `both`: one colour sees both of the other cluster."""
     color = np.empty(geometry.size * geometry.size, dtype=np.int32)
     for digit in range(geometry.size):
         clusters = color_clusters(geometry, board, digit, color)
-        for one in range(2 * clusters):
-            for two in range(2 * clusters):
-                if one >> 1 == two >> 1 or not _colors_meet(geometry, color, one, two):
-                    continue
-                if both:
-                    if two & 1 or not _colors_meet(geometry, color, one, two + 1):
-                        continue
-                    if _log_false_color(log, code, digit, color, one):
-                        return True
-                elif one < two and _log_colors(geometry, board, log, code, digit, color, one ^ 1, two ^ 1):
+        for one in range(clusters):
+            for two in range(clusters):
+                if not both and one < two and _log_cluster_pair(geometry, board, log, code, digit, color, one, two):
                     return True
+                for false in range(2 * one, 2 * one + 2 if both and one != two else 0):
+                    if (
+                        _colors_meet(geometry, color, false, 2 * two)
+                        and _colors_meet(geometry, color, false, 2 * two + 1)
+                        and _log_false_color(log, code, digit, color, false)
+                    ):
+                        return True
     return False

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from solvers.techniques.board import Board, Geometry, bit_count
+from solvers.techniques.compiled import kernel
 from solvers.techniques.intersections import push_house_cells
 from solvers.techniques.links import partner
 from solvers.techniques.log import CELL, ELIMINATION, FURTHER, Int32Array, commit, push, start
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _is_cross(geometry: Geometry, board: Board, box: int, digit: int, row: int, column: int) -> bool:
     """Return whether the places lie on the row and the column, with at least one off each."""
     off_row, off_column = False, False
@@ -27,10 +27,8 @@ def _is_cross(geometry: Geometry, board: Board, box: int, digit: int, row: int, 
     return off_row and off_column
 
 
-@numba.njit(cache=True, nogil=True)
-def _hinges(
-    geometry: Geometry, board: Board, box: int, digit: int, row: int, column: int, found: Int32Array
-) -> int:
+@kernel
+def _hinges(geometry: Geometry, board: Board, box: int, digit: int, row: int, column: int, found: Int32Array) -> int:
     """Write near end, far end and removed cell of every line that completes the cross; return how many."""
     count = 0
     for kind in range(2):
@@ -52,7 +50,7 @@ def _hinges(
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _log_rectangle(
     geometry: Geometry, board: Board, log: Int32Array, code: int, box: int, digit: int, one: Int32Array, two: Int32Array
 ) -> bool:
@@ -69,7 +67,7 @@ def _log_rectangle(
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _log_cross(
     geometry: Geometry,
     board: Board,
@@ -92,7 +90,7 @@ def _log_cross(
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def empty_rectangles(geometry: Geometry, board: Board, log: Int32Array, code: int, dual: bool) -> bool:
     """Log every empty rectangle, or every two in the same box with different results if `dual`."""
     found = np.empty((2 * geometry.size, 3), dtype=np.int32)

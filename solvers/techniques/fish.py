@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import numba
-
 from solvers.techniques.board import Board, Geometry, bit_count
+from solvers.techniques.compiled import kernel
 from solvers.techniques.log import CELL, ELIMINATION, FURTHER, Int32Array, commit, push, start
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _cell(geometry: Geometry, columns: bool, line: int, across: int) -> int:
     """Return the cell where a base line crosses a cover line; base lines are columns if `columns`."""
     return across * geometry.size + line if columns else line * geometry.size + across
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _useful_lines(geometry: Geometry, board: Board, first: int, digit: int, most: int) -> int:
     lines = 0
     for line in range(geometry.size):
@@ -23,7 +22,7 @@ def _useful_lines(geometry: Geometry, board: Board, first: int, digit: int, most
     return lines
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _union(geometry: Geometry, board: Board, first: int, digit: int, bases: int) -> int:
     union = 0
     for line in range(geometry.size):
@@ -32,7 +31,7 @@ def _union(geometry: Geometry, board: Board, first: int, digit: int, bases: int)
     return union
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _log_fish(
     geometry: Geometry, board: Board, log: Int32Array, code: int, columns: bool, digit: int, bases: int, covers: int
 ) -> bool:
@@ -51,7 +50,7 @@ def _log_fish(
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def basic_fish(geometry: Geometry, board: Board, log: Int32Array, code: int, count: int) -> bool:
     """Log every set of `count` parallel lines whose places for a digit lie in `count` crossing lines."""
     for digit in range(geometry.size):
@@ -70,7 +69,7 @@ def basic_fish(geometry: Geometry, board: Board, log: Int32Array, code: int, cou
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _fin_box(geometry: Geometry, board: Board, first: int, digit: int, bases: int, covers: int, columns: bool) -> int:
     """Return the one box that holds all fins, or -1 if there is none."""
     box = -1
@@ -86,7 +85,7 @@ def _fin_box(geometry: Geometry, board: Board, first: int, digit: int, bases: in
     return box
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _is_sashimi(geometry: Geometry, board: Board, first: int, digit: int, bases: int, covers: int) -> bool:
     for line in range(geometry.size):
         if bases >> line & 1 and bit_count(board.places[first + line, digit] & covers) < 2:
@@ -94,7 +93,7 @@ def _is_sashimi(geometry: Geometry, board: Board, first: int, digit: int, bases:
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _log_finned(
     geometry: Geometry,
     board: Board,
@@ -125,7 +124,7 @@ def _log_finned(
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _finned_covers(
     geometry: Geometry,
     board: Board,
@@ -151,7 +150,7 @@ def _finned_covers(
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def finned_fish(geometry: Geometry, board: Board, log: Int32Array, code: int, count: int, sashimi: bool) -> bool:
     """Log every fish of `count` base lines with fins in one box; `sashimi` says which kind."""
     for digit in range(geometry.size):

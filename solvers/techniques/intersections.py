@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numba
-
 from solvers.techniques.board import Board, Geometry, bit_count
+from solvers.techniques.compiled import kernel
 from solvers.techniques.log import CELL, ELIMINATION, START, Int32Array, commit, push, start
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def common_house(geometry: Geometry, house: int, mask: int, kind: int) -> int:
     """Return the row, column or box (`kind` 0, 1, 2) that all cells of `mask` in `house` share, or -1."""
     common = -1
@@ -21,7 +20,7 @@ def common_house(geometry: Geometry, house: int, mask: int, kind: int) -> int:
     return common
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def push_house_cells(geometry: Geometry, log: Int32Array, kind: int, house: int, mask: int) -> None:
     """Add the cells of `mask` in `house` to a list of the record."""
     for index in range(geometry.size):
@@ -29,7 +28,7 @@ def push_house_cells(geometry: Geometry, log: Int32Array, kind: int, house: int,
             push(log, kind, geometry.cells_of[house, index])
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def push_rest(geometry: Geometry, board: Board, log: Int32Array, house: int, but: int, digit: int) -> None:
     """Add the elimination of `digit` from all cells of `house` that do not lie in the house `but`."""
     for index in range(geometry.size):
@@ -39,43 +38,43 @@ def push_rest(geometry: Geometry, board: Board, log: Int32Array, house: int, but
                 push(log, ELIMINATION, cell * 16 + digit)
 
 
-@numba.njit(cache=True, nogil=True)
-def _locked(geometry: Geometry, board: Board, log: Int32Array, code: int, house: int, kind: int) -> bool:
-    for digit in range(geometry.size):
-        mask = board.places[house, digit]
-        if bit_count(mask) < 2:
-            continue
-        other = common_house(geometry, house, mask, kind)
-        if other < 0 or board.places[other, digit] == 0:
-            continue
-        start(log, code, 1 << digit)
-        push_house_cells(geometry, log, CELL, house, mask)
-        push_rest(geometry, board, log, other, house, digit)
-        if commit(log):
-            return True
-    return False
+@kernel
+def _locked(geometry: Geometry, board: Board, log: Int32Array, code: int, house: int, digit: int, kind: int) -> bool:
+    """Log a digit that `house` confines to one row, column or box (`kind`), if it does."""
+    mask = board.places[house, digit]
+    if bit_count(mask) < 2:
+        return False
+    other = common_house(geometry, house, mask, kind)
+    if other < 0:
+        return False
+    start(log, code, 1 << digit)
+    push_house_cells(geometry, log, CELL, house, mask)
+    push_rest(geometry, board, log, other, house, digit)
+    return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def pointing(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
     """Log every digit that a box confines to one line."""
     for house in range(2 * geometry.size, 3 * geometry.size):
-        for kind in range(2):
-            if _locked(geometry, board, log, code, house, kind):
+        for digit in range(geometry.size):
+            for kind in range(2):
+                if _locked(geometry, board, log, code, house, digit, kind):
+                    return True
+    return False
+
+
+@kernel
+def claiming(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
+    """Log every digit that a line confines to one box."""
+    for house in range(2 * geometry.size):
+        for digit in range(geometry.size):
+            if _locked(geometry, board, log, code, house, digit, 2):
                 return True
     return False
 
 
-@numba.njit(cache=True, nogil=True)
-def claiming(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
-    """Log every digit that a line confines to one box."""
-    for house in range(2 * geometry.size):
-        if _locked(geometry, board, log, code, house, 2):
-            return True
-    return False
-
-
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _log_locked_subset(
     geometry: Geometry, board: Board, log: Int32Array, code: int, box: int, subset: int, digits: int, line: int
 ) -> bool:
@@ -100,7 +99,7 @@ def _log_locked_subset(
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def locked_subsets(geometry: Geometry, board: Board, log: Int32Array, code: int, count: int) -> bool:
     """Log every naked pair or triple of a box and a line that removes candidates from both."""
     for box in range(2 * geometry.size, 3 * geometry.size):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numba
-
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
+from solvers.techniques.compiled import kernel
 from solvers.techniques.log import ELIMINATION, Int32Array, push
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def push_common(geometry: Geometry, board: Board, log: Int32Array, one: int, two: int, digit: int) -> None:
     """Add the elimination of `digit` from all cells that see both `one` and `two`."""
     for cell in geometry.peers[one]:
@@ -16,7 +15,7 @@ def push_common(geometry: Geometry, board: Board, log: Int32Array, one: int, two
             push(log, ELIMINATION, cell * 16 + digit)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def partner(geometry: Geometry, board: Board, cell: int, digit: int, kind: int) -> int:
     """Return the other cell of two for `digit` in the row, column or box (`kind` 0, 1, 2) of `cell`, or -1."""
     house = geometry.house_of[cell, kind]
@@ -26,7 +25,7 @@ def partner(geometry: Geometry, board: Board, cell: int, digit: int, kind: int) 
     return geometry.cells_of[house, first_bit(rest)]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def strong_links(geometry: Geometry, board: Board, digit: int, links: Int32Array) -> int:
     """Write the two cells of every two-place house of `digit` to `links`, shape [3·size, 2]; return how many."""
     count = 0
@@ -39,7 +38,7 @@ def strong_links(geometry: Geometry, board: Board, digit: int, links: Int32Array
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def pair_cells(board: Board, cells: Int32Array) -> int:
     """Write every cell with two candidates to `cells`; return how many."""
     count = 0

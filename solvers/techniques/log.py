@@ -6,9 +6,10 @@ A record is code, digit mask, and the lengths of four lists, followed by the lis
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from solvers.techniques.compiled import kernel
 
 Int32Array = NDArray[np.int32]
 
@@ -30,7 +31,7 @@ def new_log(length: int) -> Int32Array:
     return log
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def start(log: Int32Array, code: int, digits: int) -> None:
     """Begin a record."""
     at = log[USED]
@@ -44,7 +45,7 @@ def start(log: Int32Array, code: int, digits: int) -> None:
     log[USED] = at + HEAD
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def push(log: Int32Array, kind: int, entry: int) -> None:
     """Add an entry to a list of the record; the lists must be written in their order."""
     at = log[USED]
@@ -54,7 +55,7 @@ def push(log: Int32Array, kind: int, entry: int) -> None:
         log[log[START] + kind] += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def commit(log: Int32Array) -> bool:
     """End a record, keeping it if it has a result; return whether the search should stop."""
     at = log[START]
@@ -65,7 +66,7 @@ def commit(log: Int32Array) -> bool:
     return log[COUNT] >= log[LIMIT]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def keep_best(log: Int32Array, start_at: int) -> None:
     """Keep only the first record from `start_at` on that removes most candidates."""
     best, most, at, dropped = start_at, -1, start_at, -1

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numba
-
 from solvers.techniques.board import Board, Geometry
+from solvers.techniques.compiled import kernel
 from solvers.techniques.log import CELL, ELIMINATION, Int32Array, push, start
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def next_rectangle(geometry: Geometry, corners: Int32Array) -> bool:
     """Move `corners` to the next rectangle of cells in exactly two boxes; return False after the last.
 
@@ -38,7 +37,7 @@ def next_rectangle(geometry: Geometry, corners: Int32Array) -> bool:
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def start_rectangle(log: Int32Array, code: int, digits: int, corners: Int32Array) -> None:
     """Begin a record on a rectangle."""
     start(log, code, digits)
@@ -46,7 +45,7 @@ def start_rectangle(log: Int32Array, code: int, digits: int, corners: Int32Array
         push(log, CELL, corner)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def push_present(board: Board, log: Int32Array, cell: int, digits: int) -> None:
     """Add the elimination of those of `digits` that `cell` has."""
     for digit in range(board.places.shape[1]):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numba
-
 from solvers.techniques.board import Board, Geometry, bit_count
+from solvers.techniques.compiled import kernel
 from solvers.techniques.intersections import push_house_cells
 from solvers.techniques.log import CELL, ELIMINATION, Int32Array, commit, push, start
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _push_outside(geometry: Geometry, board: Board, log: Int32Array, house: int, but: int, digits: int) -> None:
     for index in range(geometry.size):
         cell = geometry.cells_of[house, index]
@@ -19,7 +18,7 @@ def _push_outside(geometry: Geometry, board: Board, log: Int32Array, house: int,
                     push(log, ELIMINATION, cell * 16 + digit)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _log_naked(
     geometry: Geometry, board: Board, log: Int32Array, code: int, house: int, subset: int, digits: int
 ) -> bool:
@@ -29,10 +28,11 @@ def _log_naked(
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def naked_subsets(geometry: Geometry, board: Board, log: Int32Array, code: int, count: int) -> bool:
     """Log every set of `count` cells of a house that has `count` candidates between them."""
-    for house in range(3 * geometry.size):
+    for number in range(3 * geometry.size):
+        house = (number + 2 * geometry.size) % (3 * geometry.size)
         few = 0
         for index in range(geometry.size):
             mask = board.candidates[geometry.cells_of[house, index]]
@@ -53,7 +53,7 @@ def naked_subsets(geometry: Geometry, board: Board, log: Int32Array, code: int, 
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _log_hidden(
     geometry: Geometry, board: Board, log: Int32Array, code: int, house: int, cells: int, digits: int
 ) -> bool:
@@ -68,7 +68,7 @@ def _log_hidden(
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def hidden_subsets(geometry: Geometry, board: Board, log: Int32Array, code: int, count: int) -> bool:
     """Log every set of `count` digits with `count` places between them in a house."""
     for house in range(3 * geometry.size):

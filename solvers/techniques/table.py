@@ -190,8 +190,8 @@ TECHNIQUES: tuple[Technique, ...] = (
     ),
     Technique(
         "Avoidable Rectangle Type 1", 4020, "Hard", 100,
-        "Three solved corners that were not given would become exchangeable by one of the two candidates of the fourth: "
-        "it goes there.",
+        "Three solved corners that were not given would become exchangeable by one of the two candidates of the "
+        "fourth: it goes there.",
         unique=True,
     ),
     Technique(

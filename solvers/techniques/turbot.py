@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
+from solvers.techniques.compiled import kernel
 from solvers.techniques.links import partner, push_common, strong_links
 from solvers.techniques.log import CELL, ELIMINATION, FURTHER, START, Int32Array, commit, push, start
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _log_pair(
     geometry: Geometry, board: Board, log: Int32Array, code: int, digit: int, ends: tuple[int, int, int, int]
 ) -> bool:
@@ -24,7 +24,7 @@ def _log_pair(
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def skyscrapers(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
     """Log every pair of parallel two-place lines that share one crossing line."""
     size = geometry.size
@@ -48,7 +48,7 @@ def skyscrapers(geometry: Geometry, board: Board, log: Int32Array, code: int) ->
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _log_dual_kite(
     geometry: Geometry, board: Board, log: Int32Array, code: int, digit: int, one: int, two: int
 ) -> bool:
@@ -75,16 +75,16 @@ def _log_dual_kite(
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _log_kite(geometry: Geometry, board: Board, log: Int32Array, code: int, digit: int, one: int, two: int) -> bool:
     row_end = partner(geometry, board, one, digit, 0)
     column_end = partner(geometry, board, two, digit, 1)
-    if row_end < 0 or column_end < 0:
+    if row_end < 0 or column_end < 0 or row_end == column_end:
         return False
     return _log_pair(geometry, board, log, code, digit, (row_end, column_end, one, two))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def kites(geometry: Geometry, board: Board, log: Int32Array, code: int, dual: bool) -> bool:
     """Log every 2-string kite, or every pair of kites that meet in the same two cells if `dual`."""
     for digit in range(geometry.size):
@@ -107,7 +107,7 @@ def kites(geometry: Geometry, board: Board, log: Int32Array, code: int, dual: bo
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _log_turbot(
     geometry: Geometry, board: Board, log: Int32Array, code: int, digit: int, link: Int32Array, other: Int32Array
 ) -> bool:
@@ -122,7 +122,7 @@ def _log_turbot(
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def turbot_fish(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
     """Log every pair of two-place houses of which one cell sees a cell of the other."""
     links = np.empty((3 * geometry.size, 2), dtype=np.int32)

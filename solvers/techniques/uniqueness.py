@@ -1,15 +1,15 @@
 """Kernels for uniqueness tests 1 to 6 and hidden rectangles.
 
-All share one situation: a rectangle of empty cells in two boxes, two digits of which each corner has at least one, and a
-corner (a floor) with nothing else. If every corner took one of the two, they could be exchanged.
+All share one situation: a rectangle of empty cells in two boxes, two digits of which each corner has at least one, and
+a corner (a floor) with nothing else; the other corners are roofs. If all took the two digits, these could be exchanged.
 """
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
+from solvers.techniques.compiled import kernel
 from solvers.techniques.intersections import push_house_cells
 from solvers.techniques.log import ELIMINATION, FURTHER, Int32Array, commit, push
 from solvers.techniques.rectangles import next_rectangle, push_present, start_rectangle
@@ -17,7 +17,7 @@ from solvers.techniques.rectangles import next_rectangle, push_present, start_re
 TEST_3, TEST_4, TEST_6, HIDDEN = 3, 4, 6, 7
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _one_left(board: Board, log: Int32Array, code: int, pair: int, corners: Int32Array, roofs: int) -> bool:
     """Test 1."""
     if bit_count(roofs) != 1:
@@ -27,7 +27,7 @@ def _one_left(board: Board, log: Int32Array, code: int, pair: int, corners: Int3
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _same_third(
     geometry: Geometry, board: Board, log: Int32Array, code: int, pair: int, corners: Int32Array, roofs: int, test: int
 ) -> bool:
@@ -54,7 +54,7 @@ def _same_third(
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _subset_digits(geometry: Geometry, board: Board, house: int, subset: int) -> int:
     digits = 0
     for index in range(geometry.size):
@@ -63,7 +63,7 @@ def _subset_digits(geometry: Geometry, board: Board, house: int, subset: int) ->
     return digits
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _log_roof_subset(
     geometry: Geometry,
     board: Board,
@@ -92,7 +92,7 @@ def _log_roof_subset(
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _roof_subset(
     geometry: Geometry, board: Board, log: Int32Array, code: int, pair: int, corners: Int32Array, house: int, roofs: int
 ) -> bool:
@@ -114,7 +114,7 @@ def _roof_subset(
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _confined_roofs(
     geometry: Geometry, board: Board, log: Int32Array, code: int, pair: int, corners: Int32Array, house: int, roofs: int
 ) -> bool:
@@ -134,7 +134,7 @@ def _confined_roofs(
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _roofs_in_house(
     geometry: Geometry, board: Board, log: Int32Array, code: int, pair: int, corners: Int32Array, roofs: int, test: int
 ) -> bool:
@@ -153,7 +153,7 @@ def _roofs_in_house(
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _confined(geometry: Geometry, board: Board, digit: int, cell: int, other: int, kind: int) -> bool:
     """Return whether the row or column (`kind`) of `cell` still needs `digit`, in `cell` or `other` only."""
     allowed = 1 << geometry.index_of[cell, kind] | 1 << geometry.index_of[other, kind]
@@ -161,7 +161,7 @@ def _confined(geometry: Geometry, board: Board, digit: int, cell: int, other: in
     return places != 0 and places & ~allowed == 0
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _crossed_roofs(
     geometry: Geometry, board: Board, log: Int32Array, code: int, pair: int, corners: Int32Array, roofs: int
 ) -> bool:
@@ -187,7 +187,7 @@ def _crossed_roofs(
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _hidden(
     geometry: Geometry, board: Board, log: Int32Array, code: int, pair: int, corners: Int32Array, roofs: int
 ) -> bool:
@@ -210,7 +210,7 @@ def _hidden(
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _test_rectangle(
     geometry: Geometry, board: Board, log: Int32Array, code: int, pair: int, corners: Int32Array, test: int
 ) -> bool:
@@ -232,7 +232,7 @@ def _test_rectangle(
     return _same_third(geometry, board, log, code, pair, corners, roofs, test)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def uniqueness(geometry: Geometry, board: Board, log: Int32Array, code: int, test: int) -> bool:
     """Log every instance of a uniqueness test (1 to 6) or of the hidden rectangle (7)."""
     corners = np.zeros(4, dtype=np.int32)

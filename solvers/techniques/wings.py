@@ -2,56 +2,63 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
-from solvers.techniques.links import pair_cells, push_common, strong_links
+from solvers.techniques.compiled import kernel
+from solvers.techniques.links import pair_cells, push_common
 from solvers.techniques.log import CELL, ELIMINATION, FURTHER, Int32Array, commit, push, start
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _log_w_wing(
-    geometry: Geometry, board: Board, log: Int32Array, code: int, one: int, two: int, digit: int, link: Int32Array
+    geometry: Geometry, board: Board, log: Int32Array, code: int, one: int, two: int, digit: int, near: int, far: int
 ) -> bool:
-    """Log the elimination of the other candidate than `digit`, which `link` connects."""
+    """Log the elimination of the other candidate than `digit`, of which `near` and `far` are the two places."""
     sees = geometry.sees
-    if not (sees[one, link[0]] and sees[two, link[1]]) and not (sees[one, link[1]] and sees[two, link[0]]):
+    if not (sees[one, near] and sees[two, far]) and not (sees[one, far] and sees[two, near]):
         return False
-    if link[0] in (one, two) or link[1] in (one, two):
+    if near in (one, two) or far in (one, two):
         return False
     mask = board.candidates[one]
     start(log, code, mask)
     push(log, CELL, one)
     push(log, CELL, two)
-    push(log, FURTHER, link[0])
-    push(log, FURTHER, link[1])
+    push(log, FURTHER, near)
+    push(log, FURTHER, far)
     push_common(geometry, board, log, one, two, first_bit(mask & ~(1 << digit)))
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
-def w_wings(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
-    """Log every two equal pair cells that a two-place house connects."""
-    cells = np.empty(geometry.size * geometry.size, dtype=np.int32)
-    links = np.empty((3 * geometry.size, 2), dtype=np.int32)
-    count = pair_cells(board, cells)
+@kernel
+def _join_pair(geometry: Geometry, board: Board, log: Int32Array, code: int, one: int, two: int) -> bool:
     for digit in range(geometry.size):
-        link_count = strong_links(geometry, board, digit, links)
-        for number in range(count if link_count else 0):
-            one = cells[number]
-            if not board.candidates[one] >> digit & 1:
-                continue
-            for two in cells[number + 1 : count]:
-                if board.candidates[two] != board.candidates[one] or geometry.sees[one, two]:
-                    continue
-                for link in range(link_count):
-                    if _log_w_wing(geometry, board, log, code, one, two, digit, links[link]):
-                        return True
+        if not board.candidates[one] >> digit & 1:
+            continue
+        for house in range(3 * geometry.size):
+            places = board.places[house, digit]
+            if bit_count(places) == 2:
+                near = geometry.cells_of[house, first_bit(places)]
+                far = geometry.cells_of[house, first_bit(places & (places - 1))]
+                if _log_w_wing(geometry, board, log, code, one, two, digit, near, far):
+                    return True
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
+def w_wings(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
+    """Log every two equal pair cells that a two-place house connects."""
+    cells = np.empty(geometry.size * geometry.size, dtype=np.int32)
+    count = pair_cells(board, cells)
+    for number in range(count):
+        for two in cells[number + 1 : count]:
+            one = cells[number]
+            if board.candidates[two] == board.candidates[one] and _join_pair(geometry, board, log, code, one, two):
+                return True
+    return False
+
+
+@kernel
 def _log_pincers(
     geometry: Geometry, board: Board, log: Int32Array, code: int, pivot: int, one: int, two: int, within: bool
 ) -> bool:
@@ -68,25 +75,57 @@ def _log_pincers(
     return commit(log)
 
 
-@numba.njit(cache=True, nogil=True)
-def pincer_wings(geometry: Geometry, board: Board, log: Int32Array, code: int, within: bool) -> bool:
-    """Log every XY-wing, or every XYZ-wing if `within`: the pivot then holds the removed digit too."""
+@kernel
+def _xy_pivot(geometry: Geometry, one: int, two: int, three: int) -> bool:
+    return geometry.sees[one, two] and geometry.sees[one, three]
+
+
+@kernel
+def xy_wings(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
+    """Log every three pair cells with three digits between them of which one sees the others."""
+    cells = np.empty(geometry.size * geometry.size, dtype=np.int32)
+    count = pair_cells(board, cells)
+    for number in range(count):
+        one = cells[number]
+        for other in range(number + 1, count):
+            two = cells[other]
+            masks = board.candidates[one] | board.candidates[two]
+            if bit_count(masks) != 3:
+                continue
+            for three in cells[other + 1 : count]:
+                mask = board.candidates[three]
+                if mask & ~masks or mask in (board.candidates[one], board.candidates[two]):
+                    continue
+                if _xy_pivot(geometry, one, two, three) and _log_pincers(
+                    geometry, board, log, code, one, two, three, False
+                ):
+                    return True
+                if _xy_pivot(geometry, two, one, three) and _log_pincers(
+                    geometry, board, log, code, two, one, three, False
+                ):
+                    return True
+                if _xy_pivot(geometry, three, one, two) and _log_pincers(
+                    geometry, board, log, code, three, one, two, False
+                ):
+                    return True
+    return False
+
+
+@kernel
+def xyz_wings(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
+    """Log every cell with three candidates that sees two different pair cells with two of them each."""
     for pivot in range(geometry.sees.shape[0]):
         mask = board.candidates[pivot]
-        if bit_count(mask) != (3 if within else 2):
+        if bit_count(mask) != 3:
             continue
         for one in geometry.peers[pivot]:
             first = board.candidates[one]
-            if bit_count(first) != 2 or bit_count(first & mask) != (2 if within else 1):
+            if bit_count(first) != 2 or first & ~mask:
                 continue
             for two in geometry.peers[pivot]:
                 second = board.candidates[two]
-                if two <= one or bit_count(second) != 2 or bit_count(first & second) != 1:
+                if two <= one or bit_count(second) != 2 or second & ~mask or second == first:
                     continue
-                if bit_count(first | second) != 3 or first | second | mask != first | second:
-                    continue
-                if not within and first & second & mask:
-                    continue
-                if _log_pincers(geometry, board, log, code, pivot, one, two, within):
+                if _log_pincers(geometry, board, log, code, pivot, one, two, True):
                     return True
     return False
