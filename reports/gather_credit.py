@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from horizon_bench.credit import ESTIMATORS, NEEDS_VALUES, CreditBatch
-from reports.panels import Heat
+from reports.panels import Heat, board_words
 from reports.records import StoredEpisode
 from reports.results import Run
 
@@ -75,7 +75,7 @@ def credit_map(
         tuple(str(index + 1) for index in range(count)),
         tuple(advantages),
         tuple(rows),
-        tuple(tuple(f"{value:+.2g}" if value else "0" for value in values) for values in advantages.values())
+        tuple(tuple(f"{value:+.2f}" if value else "0" for value in values) for values in advantages.values())
         if count <= 12
         else (),
         diverging=True,
@@ -102,13 +102,7 @@ def _groups(runs: Iterable[Run]) -> dict[str, Sequence[StoredEpisode]]:
                 worth = float(np.std([one.episode.solved for one in group])) + longest / 1000
                 if worth > best.get(run.cell.study, (0.0, ()))[0] and len({one.episode.solved for one in group}) > 1:
                     best[run.cell.study] = (worth, group)
-    return {f"{study}: {board_name_of(group[0])}": group for study, (_, group) in best.items()}
-
-
-def board_name_of(stored: StoredEpisode) -> str:
-    """Return the puzzle and size of an episode as a reader calls them."""
-    name = {"sudoku": "Sudoku", "rush-hour": "Rush Hour"}.get(stored.puzzle, stored.puzzle)
-    return f"{name} {stored.size}\N{MULTIPLICATION SIGN}{stored.size}" if stored.size else name
+    return {f"{study}: {board_words(group[0].puzzle, group[0].size)}": group for study, (_, group) in best.items()}
 
 
 def _telling(stored: StoredEpisode) -> tuple[int, int]:

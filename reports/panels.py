@@ -106,9 +106,14 @@ def on_error(cell: CellRecord) -> str:
 
 
 def board_name(cell: CellRecord) -> str:
-    """Return the puzzle and its size as a reader calls them."""
-    name = {"sudoku": "Sudoku", "rush-hour": "Rush Hour"}.get(cell.puzzle, cell.puzzle)
-    return f"{name} {cell.size}\N{MULTIPLICATION SIGN}{cell.size}" if cell.size else name
+    """Return a cell's puzzle and its size as a reader calls them."""
+    return board_words(cell.puzzle, cell.size)
+
+
+def board_words(puzzle: str, size: int) -> str:
+    """Return a puzzle and its size as a reader calls them."""
+    name = {"sudoku": "Sudoku", "rush-hour": "Rush Hour"}.get(puzzle, puzzle)
+    return f"{name} {size}\N{MULTIPLICATION SIGN}{size}" if size else name
 
 
 def trained_on(cell: CellRecord) -> str:
