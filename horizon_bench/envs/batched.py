@@ -237,7 +237,7 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
     ) -> NDArray[np.float64]:
         """Return each lane's task reward; see `horizon_bench.envs.rewards`."""
         settings = self.single.settings
-        rewards = (reason == _SOLVED).astype(np.float64)
+        rewards: NDArray[np.float64] = np.asarray(reason == _SOLVED, dtype=np.float64)
         if settings.reward == "subgoal":
             rewards += new.sum(axis=1) / np.maximum(self._subgoals, 1)
         elif settings.reward == "step":

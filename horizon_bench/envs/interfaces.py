@@ -35,8 +35,8 @@ class Interface:
         """Return what the prompt says about the reply."""
         if self.halves:
             return (
-                "One action takes two replies. First reply: what(FIRST), the first argument of the action. "
-                "Second reply: where(REST), its other arguments."
+                "One action takes two replies. First reply: what(...) with the first argument of the action. "
+                "Second reply: where(...) with its other arguments."
             )
         if self.single:
             return "Reply with exactly one action."

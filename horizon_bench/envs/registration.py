@@ -1,11 +1,13 @@
-"""Registers the environment ids with Gymnasium: one for each puzzle, and a ready one for each level and interface."""
+"""Registers the environment ids with Gymnasium: one for each puzzle, and a ready one for each level with a bank and each interface."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium
 
+import curricula
 from curricula.levels import LEVELS
 from horizon_bench.envs.interfaces import INTERFACES
 
@@ -23,7 +25,10 @@ def register_all() -> None:
     for family, puzzle in FAMILIES.items():
         _register(f"{NAMESPACE}/{family}-v0", puzzle=puzzle)
     _register(f"{NAMESPACE}/Puzzle-v0")
+    banks = Path(curricula.__file__).parent / "data"
     for level in LEVELS.values():
+        if not (banks / f"{level.name}.tsv").exists():
+            continue
         for interface in INTERFACES:
             _register(ready_id(level.name, interface), puzzle=level.puzzle, level=level.name, interface=interface)
 

@@ -5,6 +5,7 @@ Colours are Okabe and Ito's, which the colour-blind can tell apart; the last mov
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +47,9 @@ def draw(puzzle: Puzzle[Any, Any], start: Any, state: Any, last_move: Any = None
     Returns:
         Colours from 0 to 255, shape [height, width, 3].
     """
-    painters = {"sudoku": _draw_sudoku, "rush-hour": _draw_rush_hour}
-    image = painters.get(puzzle.name, _draw_text)(puzzle, start, state, last_move)
+    painters: dict[str, Callable[..., Any]] = {"sudoku": _draw_sudoku, "rush-hour": _draw_rush_hour}
+    painter: Callable[..., Any] = painters.get(puzzle.name, _draw_text)
+    image = painter(puzzle, start, state, last_move)
     return np.array(image, dtype=np.uint8)
 
 
@@ -55,7 +57,7 @@ def draw(puzzle: Puzzle[Any, Any], start: Any, state: Any, last_move: Any = None
 def _font(size: int) -> Any:
     from PIL import ImageFont
 
-    font: Any = ImageFont
+    font: Any = ImageFont  # Pillow brings no types for its default font.
     return font.load_default(size)
 
 
