@@ -289,7 +289,7 @@ def code_of(name: str) -> int:
     code = _CODES.get(_plain(name))
     if code is None:
         near = difflib.get_close_matches(_plain(name), _CODES, 1, 0.4)
-        hint = f"; did you mean {TECHNIQUES[_CODES[near[0]]].name!r}?" if near else ""
+        hint = f"; did you mean {TECHNIQUES[_CODES[near[0]]].name!r}?" if near else ";"
         known = ", ".join(technique.name for technique in TECHNIQUES)
         raise ValueError(f"unknown technique {name!r}{hint} known: {known}")
     return code
