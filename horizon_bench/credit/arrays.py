@@ -73,6 +73,20 @@ def sum_by(index: IntArray, values: FloatArray, bins: int) -> FloatArray:
     return np.asarray(np.bincount(index, weights=values, minlength=bins), dtype=np.float64)
 
 
+def compact_labels(labels: IntArray) -> tuple[IntArray, int]:
+    """Return labels renumbered from 0, and how many numbers they may use; some numbers may stay without a member.
+
+    Renumbering sorts only where the labels' range is much wider than their number.
+    """
+    if not len(labels):
+        return labels.astype(np.int64), 0
+    low, high = int(labels.min()), int(labels.max())
+    if high - low < 8 * len(labels) + 64:
+        return np.asarray(labels - low, dtype=np.int64), high - low + 1
+    distinct, index = np.unique(labels, return_inverse=True)
+    return np.asarray(index, dtype=np.int64), len(distinct)
+
+
 @dataclass(frozen=True)
 class GroupStatistics:
     """Statistics of each sample's group, spread back over the samples, each of shape [samples]."""
@@ -98,13 +112,14 @@ def group_statistics(
         ddof: 0 divides by n, 1 by n - 1.
         weights: how often each sample counts, shape [samples]; once where left out.
     """
-    _, index = np.unique(labels, return_inverse=True)
-    groups = int(index.max(initial=-1)) + 1
+    index, groups = compact_labels(labels)
     share = np.ones(len(values)) if weights is None else weights
     count = sum_by(index, share, groups)
     low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
     np.minimum.at(low, index, values)
     np.maximum.at(high, index, values)
+    nobody = low > high
+    low[nobody] = high[nobody] = 0.0
     span = high - low
     scaled = divide(values - low[index], span[index])
     centre = divide(sum_by(index, share * scaled, groups), count)

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from horizon_bench.credit.arrays import check_share, divide, scan_backward, sum_by
+from horizon_bench.credit.arrays import check_share, compact_labels, divide, scan_backward, sum_by
 from horizon_bench.credit.batch import BoolArray, CreditBatch, FloatArray, IntArray
 from horizon_bench.credit.groups import Scale, check_choice, count_weights, episode_scores, group_relative
 from horizon_bench.credit.returns import add_step_rewards
@@ -131,12 +131,10 @@ def paper_segment_advantages(
     """
     check_choice("unfinished", unfinished, get_args(Unfinished))
     complete = completed_segments(batch)
-    _, runs = np.unique(pair_labels(batch.episode_of_turn, segments), return_inverse=True)
-    count = int(runs.max(initial=-1)) + 1
+    runs, count = compact_labels(pair_labels(batch.episode_of_turn, segments))
     length = sum_by(runs, np.ones(batch.turns), count)
     mean_of_run = divide(sum_by(runs, shaped, count), length)
-    _, place = np.unique(pair_labels(batch.group_of_turn, segments), return_inverse=True)
-    places = int(place.max(initial=-1)) + 1
+    place, places = compact_labels(pair_labels(batch.group_of_turn, segments))
     share = np.where(complete, 1.0 / np.maximum(length[runs], 1.0), 0.0)
     baseline = divide(sum_by(place, share * mean_of_run[runs], places), sum_by(place, share, places))[place]
     difference = np.where(np.abs(shaped - baseline) <= 1e-14 * np.abs(baseline), 0.0, shaped - baseline)

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from horizon_bench.credit.arrays import divide, episode_sums, group_statistics, sum_by
+from horizon_bench.credit.arrays import compact_labels, divide, episode_sums, group_statistics, sum_by
 from horizon_bench.credit.batch import BoolArray, CreditBatch, FloatArray
 from horizon_bench.credit.beacon import segment_numbers
 from horizon_bench.credit.groups import check_choice
@@ -57,10 +57,9 @@ def pair_conflicts(
     check_choice("scope", scope, get_args(Scope))
     check_choice("rule", rule, get_args(Rule))
     places = state_groups(batch) if scope == "group" else batch.states
-    _, pair = np.unique(pair_labels(places, batch.actions), return_inverse=True)
-    pairs = int(pair.max(initial=-1)) + 1
+    pair, pairs = compact_labels(pair_labels(places, batch.actions))
     if rule == "trajectories":
-        holders = np.unique(np.stack([pair, batch.episode_of_turn]), axis=1)[0]
+        holders = np.unique(pair * batch.episodes + batch.episode_of_turn) // max(batch.episodes, 1)
         repeated = np.bincount(holders, minlength=pairs) >= 2
     else:
         repeated = np.bincount(pair, minlength=pairs) >= 2

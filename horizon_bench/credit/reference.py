@@ -91,15 +91,16 @@ def scores(batch: CreditBatch) -> list[float]:
 
 def centre(values: list[float]) -> list[float]:
     """Return the values minus their mean; zeros of equal values."""
-    middle = mean(values)
-    return [value - middle if deviation(values, 0) else 0.0 for value in values]
+    middle, equal = mean(values), not deviation(values, 0)
+    return [0.0 if equal else value - middle for value in values]
 
 
 def minus_others(values: list[float], alone: float | None = 0.0) -> list[float]:
     """Return each value minus the mean of the others; a lone value gives `alone`, or itself where that is None."""
     if len(values) == 1:
         return values if alone is None else [alone]
-    return [value - (math.fsum(values) - value) / (len(values) - 1) for value in values]
+    total = math.fsum(values)
+    return [value - (total - value) / (len(values) - 1) for value in values]
 
 
 def with_step_rewards(values: list[float], batch: CreditBatch, alpha: float = 0.2) -> list[float]:
@@ -143,8 +144,8 @@ def rloo(batch: CreditBatch) -> list[float]:
 
 def whiten(values: list[float]) -> list[float]:
     """Return (x - mean) / sqrt(variance + 1e-8) with n - 1."""
-    middle, scale = mean(values), math.sqrt(deviation(values, 1) ** 2 + 1e-8)
-    return [(value - middle) / scale if deviation(values, 1) else 0.0 for value in values]
+    middle, scale = mean(values), deviation(values, 1)
+    return [(value - middle) / math.sqrt(scale**2 + 1e-8) if scale else 0.0 for value in values]
 
 
 def reinforce_plus_plus(batch: CreditBatch) -> list[float]:

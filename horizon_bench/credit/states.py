@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from horizon_bench.credit.arrays import group_statistics, return_to_go
+from horizon_bench.credit.arrays import compact_labels, group_statistics, return_to_go
 from horizon_bench.credit.batch import CreditBatch, FloatArray, IntArray
 from horizon_bench.credit.groups import Count, Scale, Single, count_weights, episode_scores, group_relative
 from horizon_bench.credit.returns import add_step_rewards
@@ -99,9 +99,9 @@ def state_groups(batch: CreditBatch) -> IntArray:
 
 def pair_labels(first: IntArray, second: IntArray) -> IntArray:
     """Return a number for each pair of labels, equal for equal pairs, same shape."""
-    _, one = np.unique(first, return_inverse=True)
-    _, other = np.unique(second, return_inverse=True)
-    return (one * (int(other.max(initial=0)) + 1) + other).astype(np.int64)
+    one, _ = compact_labels(first)
+    other, width = compact_labels(second)
+    return compact_labels(one * max(width, 1) + other)[0]
 
 
 def similar_states(texts: Sequence[str], groups: Sequence[int] | IntArray, threshold: float) -> IntArray:
