@@ -22,6 +22,9 @@ DECORATION = " \t\r\n|-+"
 """Characters between cells that `parse` skips."""
 
 _DIGIT_OF = {symbol: digit for digit, symbol in enumerate(SYMBOLS)} | {".": 0}
+_NO_CELL = 255
+_DIGITS = bytes(_DIGIT_OF.get(chr(code), _NO_CELL) for code in range(256))
+_DECORATION = DECORATION.encode()
 _VALUE = re.compile(r"value\(\s*(\d{1,2})\s*,\s*r(\d{1,2})c(\d{1,2})\s*\)")
 _ERASE = re.compile(r"erase\(\s*r(\d{1,2})c(\d{1,2})\s*\)")
 _COMPACT = re.compile(r"r(\d{1,2})c(\d{1,2})(?:\s*=\s*|\s+)(\d{1,2}|\.)")
@@ -52,17 +55,14 @@ def board_digits(text: str) -> bytes:
     Raises:
         ValueError: at the first character that is no digit, blank or decoration.
     """
-    digits = bytearray()
-    for position, character in enumerate(text, 1):
-        if character in DECORATION:
-            continue
-        digit = _DIGIT_OF.get(character)
-        if digit is None:
-            raise ValueError(
-                f"character {character!r} at position {position} is no digit and no blank; write blanks as `.` or `0`"
-            )
-        digits.append(digit)
-    return bytes(digits)
+    digits = text.encode("ascii", "replace").translate(_DIGITS, _DECORATION)
+    if _NO_CELL in digits:
+        known = {*DECORATION, *_DIGIT_OF}
+        position, character = next(pair for pair in enumerate(text, 1) if pair[1] not in known)
+        raise ValueError(
+            f"character {character!r} at position {position} is no digit and no blank; write blanks as `.` or `0`"
+        )
+    return digits
 
 
 def sudoku_size(text: str) -> int:

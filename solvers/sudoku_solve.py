@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cache, partial
 from typing import overload
 
 import numpy as np
@@ -51,6 +51,11 @@ class SolutionCount(int):
         return SolutionCount, (int(self), self.exact)
 
 
+@cache
+def _puzzle_of(size: int) -> Sudoku:
+    return Sudoku(size)
+
+
 def puzzle_array(puzzle: str | SudokuState) -> Uint8Array:
     """Return the digits that a puzzle's text or state shows, shape [cells], 0 where blank.
 
@@ -59,7 +64,7 @@ def puzzle_array(puzzle: str | SudokuState) -> Uint8Array:
     """
     if isinstance(puzzle, SudokuState):
         return np.frombuffer(puzzle.values, dtype=np.uint8)
-    return np.frombuffer(Sudoku(sudoku_size(puzzle)).parse(puzzle).values, dtype=np.uint8)
+    return np.frombuffer(_puzzle_of(sudoku_size(puzzle)).parse(puzzle).values, dtype=np.uint8)
 
 
 def grid_text(digits: Uint8Array) -> str:
@@ -157,7 +162,14 @@ def count_solutions(
     if isinstance(puzzle, (str, SudokuState)):
         counts, _ = solve_batch(puzzle_array(puzzle)[None], limit)
         return SolutionCount(int(counts[0]), int(counts[0]) < wanted)
-    return [count_solutions(one, limit) for one in puzzle]
+    grids = [puzzle_array(one) for one in puzzle]
+    found = [SolutionCount(0, True)] * len(grids)
+    for cells in {len(grid) for grid in grids}:
+        members = [index for index, grid in enumerate(grids) if len(grid) == cells]
+        counts, _ = solve_batch(np.stack([grids[index] for index in members]), limit)
+        for index, count in zip(members, counts.tolist(), strict=True):
+            found[index] = SolutionCount(count, count < wanted)
+    return found
 
 
 def solve(puzzle: str | SudokuState) -> str | None:
