@@ -6,9 +6,9 @@ No environment, model or configuration enters here, so that an estimator is a pu
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from horizon_bench.episodes import Episode, Turn
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 Ragged = Sequence[Sequence[float]]
 """One inner sequence for each episode, one number for each decision."""
@@ -162,35 +163,56 @@ class CreditBatch:
             final_values: see the field.
         """
         lengths = [len(row) for row in rewards]
-        turns = sum(lengths)
-
-        def flat(rows: Sequence[Sequence[float]] | None, fill: float) -> FloatArray:
-            if rows is None:
-                return np.full(turns, fill)
-            _check_lengths(rows, lengths)
-            return np.array([item for row in rows for item in row], dtype=np.float64)
-
-        def labels(rows: Sequence[Sequence[Hashable]] | None) -> IntArray:
-            if rows is None:
-                return np.arange(turns)
-            _check_lengths(rows, lengths)
-            return number_labels([item for row in rows for item in row])
-
+        tails = None if final_values is None else np.asarray(final_values, dtype=np.float64)
         return cls(
             offsets=np.cumsum([0, *lengths]),
             group=np.zeros(len(lengths), dtype=np.int64) if group is None else number_labels(group),
-            rewards=flat(rewards, 0.0),
-            step_rewards=flat(step_rewards, 0.0),
-            subgoals_reached=flat(subgoals_reached, 0).astype(np.int64),
-            own_subgoal_turn=flat(own_subgoal_turn, -1).astype(np.int64),
-            states=labels(states),
-            actions=labels(actions),
+            rewards=_flat_numbers(rewards, lengths, 0.0),
+            step_rewards=_flat_numbers(step_rewards, lengths, 0.0),
+            subgoals_reached=_flat_numbers(subgoals_reached, lengths, 0).astype(np.int64),
+            own_subgoal_turn=_flat_numbers(own_subgoal_turn, lengths, -1).astype(np.int64),
+            states=_flat_labels(states, lengths),
+            actions=_flat_labels(actions, lengths),
             terminated=np.ones(len(lengths), dtype=np.bool_) if terminated is None else np.asarray(terminated),
-            values=None if values is None else flat(values, 0.0),
-            final_values=None if final_values is None else np.asarray(final_values, dtype=np.float64),
+            values=None if values is None else _flat_numbers(values, lengths, 0.0),
+            final_values=tails,
         )
 
-    def split(self, per_turn: NDArray[np.generic]) -> list[NDArray[np.generic]]:
+    @classmethod
+    def from_padded(
+        cls, mask: ArrayLike, per_turn: Mapping[str, ArrayLike], per_episode: Mapping[str, ArrayLike] | None = None
+    ) -> CreditBatch:
+        """Return a batch from padded arrays.
+
+        Args:
+            mask: true where a decision was taken, shape [episodes, decisions]; every row's decisions come first.
+            per_turn: fields of this class by name, each of shape [episodes, decisions]; `rewards` must be among them.
+            per_episode: fields by name, each of shape [episodes]: `group`, `terminated`, `final_values`.
+
+        Raises:
+            ValueError: if a row takes a decision behind its padding, or a name or shape is wrong.
+        """
+        taken = np.asarray(mask, dtype=np.bool_)
+        if taken.ndim != 2 or np.any(taken[:, 1:] & ~taken[:, :-1]):
+            raise ValueError("mask must have shape [episodes, decisions] with every row's decisions before its padding")
+        arrays = {name: np.asarray(value) for name, value in per_turn.items()}
+        for name, array in arrays.items():
+            if name not in _PER_TURN or array.shape != taken.shape:
+                raise ValueError(f"{name} has shape {array.shape}, but known fields have the mask's {taken.shape}")
+        rows = {
+            name: [row[kept].tolist() for row, kept in zip(array, taken, strict=True)] for name, array in arrays.items()
+        }
+        batch = cls.from_ragged(**rows)
+        return replace(batch, **{name: np.asarray(value) for name, value in (per_episode or {}).items()})
+
+    def padded(self, per_turn: NDArray[Scalar], fill: float = 0.0) -> NDArray[Scalar]:
+        """Return a flat array over decisions padded to shape [episodes, longest episode]."""
+        inside = np.arange(self.lengths.max(initial=0)) < self.lengths[:, None]
+        result = np.full(inside.shape, fill, dtype=per_turn.dtype)
+        result[inside] = per_turn
+        return result
+
+    def split(self, per_turn: NDArray[Scalar]) -> list[NDArray[Scalar]]:
         """Return a flat array over decisions as one array for each episode."""
         return np.split(per_turn, self.offsets[1:-1]) if self.episodes else []
 
@@ -232,6 +254,20 @@ def _check_own_subgoals(batch: CreditBatch) -> None:
             f"own_subgoal_turn of decision {turn} is {int(own[turn])}: it counts within the episode, "
             "cannot lie before the decision or after the episode's end, and is -1 for a subgoal never completed"
         )
+
+
+def _flat_numbers(rows: Ragged | None, lengths: list[int], fill: float) -> FloatArray:
+    if rows is None:
+        return np.full(sum(lengths), float(fill))
+    _check_lengths(rows, lengths)
+    return np.array([item for row in rows for item in row], dtype=np.float64)
+
+
+def _flat_labels(rows: Sequence[Sequence[Hashable]] | None, lengths: list[int]) -> IntArray:
+    if rows is None:
+        return np.arange(sum(lengths))
+    _check_lengths(rows, lengths)
+    return number_labels([item for row in rows for item in row])
 
 
 def _check_lengths(rows: Sequence[Sequence[Hashable]], lengths: list[int]) -> None:

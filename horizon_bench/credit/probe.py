@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from horizon_bench.credit.batch import CreditBatch, FloatArray
+from horizon_bench.credit.diagnostics import isolation_correlation
 from horizon_bench.credit.probe_chain import ACTIONS, Chain
-from horizon_bench.credit.registry import ESTIMATORS, NEEDS_VALUES, Estimator
+from horizon_bench.credit.registry import ESTIMATORS, NEEDS_VALUES, Estimator, find_estimator
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def probe(
     for name in names or ESTIMATORS:
         simulated = rollouts if NEEDS_VALUES.get(name) == "rollouts" else 0
         gradients = probe_gradients(
-            ESTIMATORS[name],
+            find_estimator(name),
             where,
             batches=batches,
             groups=groups,
@@ -138,6 +139,25 @@ def probe(
         )
         results.append(summarize(name, gradients, where.exact_gradient().ravel()))
     return results
+
+
+def probe_isolation(
+    names: Sequence[str] = (), *, chain: Chain | None = None, groups: int = 2000, attempts: int = 8, seed: int = 0
+) -> dict[str, float]:
+    """Return how each estimator's segment advantages correlate with what is earned after the segment.
+
+    The default chain has a budget that does not bind, so that an early subgoal does not buy time for later ones: any
+    correlation comes from the estimator.
+
+    Args:
+        names: which estimators; all where left out.
+        chain: environment and policy.
+        groups: groups in the one batch.
+        attempts: episodes in a group.
+        seed: of the episodes.
+    """
+    batch = (chain if chain is not None else Chain(budget=30)).sample(groups, attempts, np.random.default_rng(seed))
+    return {name: isolation_correlation(batch, find_estimator(name)(batch)) for name in names or ESTIMATORS}
 
 
 def format_table(results: Sequence[ProbeResult]) -> str:
@@ -163,7 +183,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--attempts", type=int, default=8, help="episodes in a group")
     parser.add_argument("--seed", type=int, default=0, help="all estimators see the same episodes")
     parser.add_argument("--rollouts", type=int, default=9, help="continuations behind each value of vineppo")
+    parser.add_argument("--isolation", action="store_true", help="print correlations with later segments instead")
     settings = parser.parse_args(arguments)
+    if settings.isolation:
+        for name, value in probe_isolation(settings.names, seed=settings.seed).items():
+            print(f"{name:22} {value:6.3f}")
+        return
     results = probe(
         settings.names,
         batches=settings.batches,

@@ -113,3 +113,16 @@ def test_arrays_that_do_not_fit_are_refused(change: dict[str, list[float]], mess
 def test_rows_of_other_lengths_are_refused() -> None:
     with pytest.raises(ValueError, match="episodes have lengths"):
         CreditBatch.from_ragged([[1.0], [0.0, 2.0]], states=[["s"], ["t"]])
+
+
+def test_padded_arrays_become_ragged_and_back() -> None:
+    mask = np.array([[True, True], [True, False], [False, False]])
+    rewards = np.array([[1.0, 2.0], [3.0, 99.0], [99.0, 99.0]])
+    batch = CreditBatch.from_padded(mask, {"rewards": rewards}, {"group": [4, 4, 5], "terminated": [True, False, True]})
+    assert batch.rewards.tolist() == [1, 2, 3]
+    assert batch.group.tolist() == [4, 4, 5]
+    assert batch.padded(batch.rewards).tolist() == [[1, 2], [3, 0], [0, 0]]
+    with pytest.raises(ValueError, match="decisions before its padding"):
+        CreditBatch.from_padded(~mask, {"rewards": rewards})
+    with pytest.raises(ValueError, match=r"rewards has shape \(3,\)"):
+        CreditBatch.from_padded(mask, {"rewards": rewards[:, 0]})

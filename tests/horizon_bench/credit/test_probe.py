@@ -16,6 +16,7 @@ from horizon_bench.credit.probe import (
     main,
     probe,
     probe_gradients,
+    probe_isolation,
     rollout_values,
     summarize,
 )
@@ -108,6 +109,15 @@ def test_the_probe_covers_every_estimator_and_repeats(capsys: pytest.CaptureFixt
     main(["grpo", "--batches", "3", "--groups", "2", "--attempts", "2"])
     printed = capsys.readouterr().out.strip()
     assert printed == format_table([result for result in results if result.name == "grpo"])
+
+
+def test_only_segment_credit_is_isolated_from_later_luck(capsys: pytest.CaptureFixture[str]) -> None:
+    found = probe_isolation(["grpo", "beacon-segment", "subgoal"], groups=300)
+    assert found["grpo"] > 0.5
+    assert abs(found["beacon-segment"]) < 0.1
+    assert abs(found["subgoal"]) < 0.1
+    main(["grpo", "--isolation"])
+    assert capsys.readouterr().out.startswith("grpo ")
 
 
 def test_logits_must_fit_the_places() -> None:

@@ -16,7 +16,7 @@ from horizon_bench.credit.reference import REFERENCES
 RANDOM = {"beacon-random-cuts", "beacon-dropped"}
 DETERMINISTIC = sorted(set(ESTIMATORS) - RANDOM)
 GROUP_NORMALIZED = ("grpo", "grpo-no-std", "rloo", "reinforce++-baseline", "beacon", "beacon-released", "hindsight")
-QUICK = settings(max_examples=15, deadline=None)
+QUICK = settings(max_examples=12, deadline=None)
 
 
 @st.composite
@@ -84,6 +84,21 @@ def add_to_last(batch: CreditBatch, amount: np.ndarray) -> CreditBatch:
 def test_the_vectorised_form_agrees_with_the_plain_loop(name: str, batch: CreditBatch) -> None:
     found = ESTIMATORS[name](batch)
     np.testing.assert_allclose(found, REFERENCES[name](batch), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", DETERMINISTIC)
+@given(batch=credit_batches())
+@QUICK
+def test_ragged_equals_padded(name: str, batch: CreditBatch) -> None:
+    """What stands in the padding has no effect."""
+    mask = batch.padded(np.ones(batch.turns, dtype=np.bool_))
+    fields = ("rewards", "step_rewards", "subgoals_reached", "own_subgoal_turn", "states", "actions", "values")
+    rebuilt = CreditBatch.from_padded(
+        mask,
+        {field: batch.padded(getattr(batch, field), fill=7) for field in fields},
+        {field: getattr(batch, field) for field in ("group", "terminated", "final_values")},
+    )
+    np.testing.assert_allclose(ESTIMATORS[name](rebuilt), ESTIMATORS[name](batch), rtol=1e-10, atol=1e-10)
 
 
 def test_every_deterministic_estimator_has_a_plain_loop() -> None:

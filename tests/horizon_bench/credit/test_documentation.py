@@ -1,0 +1,38 @@
+"""What the documentation says about credit must be there and must run."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pathlib
+import re
+
+import pytest
+
+from horizon_bench.credit import CORRECTIONS, ESTIMATORS
+
+PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "credit.md"
+MODULES = (
+    "archer|arrays|beacon|corrections|critics|diagnostics|groups|multi_objective|published_corrections|states|tokens"
+)
+
+
+@pytest.fixture
+def page() -> str:
+    return PAGE.read_text(encoding="utf8")
+
+
+def test_the_examples_run() -> None:
+    assert doctest.testfile(str(PAGE), module_relative=False).failed == 0
+
+
+@pytest.mark.parametrize("name", [*ESTIMATORS, *CORRECTIONS])
+def test_every_name_is_documented(page: str, name: str) -> None:
+    assert f"`{name}`" in page
+
+
+def test_every_function_in_the_table_of_conventions_exists(page: str) -> None:
+    named = re.findall(rf"\b({MODULES})\.([a-z_]+)", page)
+    assert len(named) >= 25
+    for module, function in named:
+        assert callable(getattr(importlib.import_module(f"horizon_bench.credit.{module}"), function))
