@@ -20,6 +20,6 @@ def check_name(what: str, name: object, known: Iterable[str]) -> str:
     choices = tuple(known)
     if isinstance(name, str) and name in choices:
         return name
-    near = get_close_matches(str(name), choices, n=1)
+    near = get_close_matches(str(name), choices, n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ";"
     raise ValueError(f"unknown {what} {name!r}{hint} known: {', '.join(choices)}")

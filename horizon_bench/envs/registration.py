@@ -1,4 +1,4 @@
-"""Registers the environment ids with Gymnasium: one for each puzzle, and a ready one for each level with a bank and each interface."""
+"""Registers the environment ids: one for each puzzle, and a ready one for each level that has a bank and interface."""
 
 from __future__ import annotations
 

@@ -1,0 +1,155 @@
+"""Every id makes an environment that Gymnasium's checker finds no fault with, and whose spec rebuilds it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import gymnasium
+import pytest
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils.env_checker import check_env
+
+import horizon_bench
+from horizon_bench.envs import INTERFACES, ready_id
+
+IDS = sorted(name for name in gymnasium.registry if name.startswith("horizon_bench/"))
+CHECKED = [name for name in IDS if name.count("-") == 1 or name.split("-")[1] in ("T2", "L7", "M1", "R1")]
+
+
+def test_there_is_an_id_for_each_puzzle_level_and_interface():
+    assert {"horizon_bench/Sudoku-v0", "horizon_bench/RushHour-v0", "horizon_bench/Puzzle-v0"} <= set(IDS)
+    assert {ready_id(level, interface) for level in ("L1", "T5", "M3", "R5") for interface in INTERFACES} <= set(IDS)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", CHECKED)
+def test_checker_finds_no_fault(name, capsys):
+    check_env(gymnasium.make(name).unwrapped)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("observation", ["text", "compact", "array"])
+@pytest.mark.parametrize("interface", ["atomic", "macro-capped-3", "macro-fixed-2"])
+@pytest.mark.parametrize(("family", "level"), [("Sudoku", "T1"), ("RushHour", "R1")])
+def test_checker_finds_no_fault_in_any_form(family, level, interface, observation, capsys):
+    env = gymnasium.make(
+        f"horizon_bench/{family}-v0", level=level, interface=interface, observation=observation, on_error="stay"
+    )
+    check_env(env.unwrapped)
+
+
+@pytest.mark.parametrize("name", ["horizon_bench/Sudoku-v0", "horizon_bench/RushHour-R2-macro-fixed-2-v0"])
+def test_spec_survives_json_and_rebuilds_the_same_environment(name):
+    env = gymnasium.make(name, reward="subgoal", budget_slack=2.0, observation="compact")
+    twin = gymnasium.make(EnvSpec.from_json(env.spec.to_json()))
+    assert twin.spec == env.spec
+    assert twin.unwrapped.settings == env.unwrapped.settings
+    assert twin.reset(seed=4) == env.reset(seed=4)
+
+
+def test_spec_with_a_wrapper_rebuilds():
+    env = horizon_bench.ActionInterface(gymnasium.make("horizon_bench/Sudoku-v0", level="T1"), "macro-capped-2")
+    twin = gymnasium.make(EnvSpec.from_json(env.spec.to_json()))
+    assert twin.unwrapped.settings.interface == "macro-capped-2"
+
+
+@pytest.mark.filterwarnings("ignore:.*render_mode")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"interface": "makro"}, "unknown interface 'makro'; did you mean 'macro'"),
+        ({"interface": "macro-capped-0"}, "did you mean 'macro-capped-4'"),
+        ({"reward": "subgoals"}, "did you mean 'subgoal'"),
+        ({"on_error": "strickt"}, "did you mean 'strict'"),
+        ({"observation": "txt"}, "did you mean 'text'"),
+        ({"thought": "free!"}, "did you mean 'free'"),
+        ({"level": "T9"}, "unknown level of sudoku 'T9'"),
+        ({"level": "R1"}, "unknown level of sudoku 'R1'"),
+        ({"split": "testing"}, "did you mean 'test'"),
+        ({"size": 5}, "no level has boards of size 5"),
+        ({"level": "T1", "size": 9}, "size is 9, but level T1 has boards of size 4"),
+        ({"levl": "T1"}, "unknown argument 'levl'; did you mean 'level'"),
+        ({"max_decisions": 0}, "max_decisions is 0"),
+        ({"failure_probability": 1.5}, "failure_probability is 1.5"),
+        ({"budget_slack": 0.5}, "budget_slack is 0.5"),
+        ({"render_mode": "rgb_arrays"}, "did you mean 'rgb_array'"),
+        ({"instance": "12..3.....4....2", "thought": "checkd"}, "did you mean 'checked'"),
+        ({"instance": "1234341221434321"}, "solved already"),
+        ({"instance": "11.............."}, "solution"),
+        ({"interface": "macro", "observation": "array"}, "no fixed number of actions"),
+        ({"bank": "no/such/file.tsv"}, "no/such/file.tsv"),
+    ],
+)
+def test_wrong_arguments_name_value_and_nearest_match(arguments, message):
+    with pytest.raises((ValueError, FileNotFoundError)) as caught:
+        gymnasium.make("horizon_bench/Sudoku-v0", **arguments)
+    assert message in str(caught.value)
+
+
+def test_puzzle_of_your_own_by_import_string():
+    env = gymnasium.make("horizon_bench/Puzzle-v0", puzzle="lights_out:LightsOut", interface="macro")
+    _, info = env.reset(seed=0)
+    twin = gymnasium.make(EnvSpec.from_json(env.spec.to_json()))
+    assert twin.reset(seed=0)[1] == info
+    check_env(env.unwrapped)
+
+
+def test_puzzle_of_your_own_under_its_own_id():
+    horizon_bench.register_puzzle("tests/LightsOut-v0", "lights_out:LightsOut", interface="macro")
+    env = gymnasium.make("tests/LightsOut-v0")
+    env.reset(seed=1)
+    plan = env.unwrapped.oracle.plan(env.unwrapped.state)
+    _, reward, terminated, _, info = env.step(" ".join(map(env.unwrapped.puzzle.format_action, plan)))
+    assert (reward, terminated, info["atomic_steps"]) == (1.0, True, len(plan))
+    vector = gymnasium.make_vec("tests/LightsOut-v0", 2)
+    assert vector.reset(seed=1)[1]["distance"].shape == (2,)
+
+
+def test_puzzles_that_cannot_be_imported_are_named():
+    with pytest.raises(ValueError, match=r"no_such_module:Puzzle.*package\.module:ClassName"):
+        horizon_bench.register_puzzle("tests/None-v0", "no_such_module:Puzzle")
+    with pytest.raises(ValueError, match="unknown argument 'interfaces'; did you mean 'interface'"):
+        horizon_bench.register_puzzle("tests/None-v0", "lights_out:LightsOut", interfaces="macro")
+
+
+EPISODE = """
+import gymnasium, sys
+env = gymnasium.make("horizon_bench:horizon_bench/Sudoku-v0", level="L3", interface="macro", failure_probability=0.5)
+observation, info = env.reset(seed=7)
+seen = [observation, info["state_hash"], info["instance_key"]]
+for _ in range(4):
+    reply = env.unwrapped.puzzle.format_action(env.unwrapped.oracle.plan(env.unwrapped.state)[0])
+    observation, reward, *_, info = env.step(reply)
+    seen += [observation, reward, info["state_hash"], info["failed_actions"]]
+"""
+
+
+def test_another_process_sees_the_same_episode_without_torch():
+    code = EPISODE + "assert 'torch' not in sys.modules and 'matplotlib' not in sys.modules\nprint(repr(seen))"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": "5"},
+    )
+    here: dict[str, list[object]] = {}
+    exec(EPISODE, here)
+    assert run.stdout.strip() == repr(here["seen"])
+
+
+def test_a_foreign_sibling_is_named():
+    with pytest.raises(ImportError, match=r"'json' at .* is not the one of horizon_bench"):
+        horizon_bench.check_siblings(("json",))
+    with pytest.raises(ImportError, match="missing"):
+        horizon_bench.check_siblings(("no_such_package",))
+
+
+def test_public_names_exist():
+    for name in horizon_bench.__all__:
+        if name not in ("ESTIMATORS", "CORRECTIONS", "POLICIES"):
+            assert getattr(horizon_bench, name) is not None
+    with pytest.raises(AttributeError, match="no_such_name"):
+        horizon_bench.no_such_name  # noqa: B018
