@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
+from transformers.utils import logging as transformers_logging
 
 from horizon_bench.policies.base import Policy, Reply, Seat
 from horizon_bench.policies.geometry import geometry
@@ -51,7 +53,7 @@ class TinyPolicy:
         hidden_size: int = 48,
         layers: int = 3,
         heads: int | None = None,
-        max_reply_tokens: int = 24,
+        max_reply_tokens: int | None = None,
         value_head: bool = False,
         seed: int = 0,
     ) -> TinyPolicy:
@@ -63,7 +65,7 @@ class TinyPolicy:
             hidden_size: width of the model.
             layers: number of blocks.
             heads: heads of each block; one for every 16 of the width by default, which is fastest on a CPU.
-            max_reply_tokens: longest reply, end token included.
+            max_reply_tokens: longest reply, end token included; by default `reply_room`, four actions after a thought.
             value_head: whether the model carries a value critic.
             seed: of the weights.
         """
@@ -76,7 +78,7 @@ class TinyPolicy:
             num_hidden_layers=layers,
             num_attention_heads=heads or max(1, hidden_size // 16),
             prefix_length=board_tokens + 1,
-            max_reply_tokens=max_reply_tokens,
+            max_reply_tokens=max_reply_tokens or reply_room(puzzle),
             feature_count=len(places.features),
             position_features=[list(features) for features in places.positions],
             token_features={str(ids[token]): list(features) for token, features in places.tokens.items()},
@@ -98,14 +100,16 @@ class TinyPolicy:
         """
         if not (Path(folder) / "config.json").is_file():
             raise ValueError(f"no saved model in {str(folder)!r}: config.json is missing; save one by TinyPolicy.save")
-        model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+        with _quiet():
+            model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
         if not isinstance(model, TinyForCausalLM):
             raise ValueError(f"the model in {str(folder)!r} is a {type(model).__name__}, not the small model")
         return cls(model.eval(), AutoTokenizer.from_pretrained(folder))
 
     def save(self, folder: str | Path) -> None:
         """Write model (safetensors) and tokenizer, as the Auto classes load them."""
-        self.model.save_pretrained(folder)
+        with _quiet():
+            self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
     def with_sampling(self, **changes: Any) -> TinyPolicy:
@@ -169,3 +173,30 @@ class TinyPolicy:
             )
             for row, length in enumerate(lengths)
         ]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep progress bars of transformers off the screen: a small model loads in milliseconds."""
+    shown = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            transformers_logging.enable_progress_bar()
+
+
+def reply_room(puzzle: Puzzle[Any, Any], actions: int = 4, scans: int = 2) -> int:
+    """Return how many tokens the longest usual reply takes, end token included.
+
+    Args:
+        puzzle: rules with a compact form.
+        actions: atomic actions in the reply.
+        scans: boxes that a thought scans, where the vocabulary names boxes; each may miss every digit.
+    """
+    moves = puzzle.all_moves()
+    width = max((len(puzzle.compact_action(move)) for move in moves), default=3)
+    boxes = sum(word[:1] == "b" and word[1:].isdigit() for word in puzzle.vocabulary())
+    thought = 2 + scans * (boxes + 1) if boxes else 0
+    return thought + actions * width + 1

@@ -82,9 +82,9 @@ def load_checkpoint(path: Path, policy: TinyPolicy, optimiser: torch.optim.Optim
         state = json.loads((path / "state.json").read_text(encoding="utf8"))
         stored = torch.load(path / "optimiser.pt", weights_only=True)
         weights = TinyPolicy.load(path).model.state_dict()
-    except (OSError, ValueError, RuntimeError, EOFError) as error:
+    except Exception as error:  # torn files raise whatever their reader stumbles over
         raise ValueError(
-            f"checkpoint {str(path)!r} is damaged ({error}); delete that folder to resume earlier"
+            f"checkpoint {str(path)!r} is damaged ({error}); delete that folder to resume from an earlier one"
         ) from error
     for name, value in json.loads(json.dumps(expected)).items():
         if state.get(name) != value:

@@ -166,8 +166,7 @@ class Trainer:
         pool = instances(number) if callable(instances) else instances
         if not len(pool):
             raise ValueError(f"there are no training instances for update {number + 1}")
-        groups = self.rollout.groups
-        chosen = np.random.default_rng(draw).choice(len(pool), groups, replace=groups > len(pool))
+        chosen = draw_evenly(len(pool), self.rollout.groups, np.random.default_rng(draw))
         self.policy.model.eval()
         episodes = rollout(
             self.player,
@@ -280,6 +279,12 @@ class Trainer:
         """Return the correction's weights, for clipped losses those of the policy before the batch's first step."""
         current = logprobs.detach() if old is None else old
         return self.correction(current.numpy(), part.sampling_logprobs.numpy(), part.mask.numpy())
+
+
+def draw_evenly(pool: int, count: int, rng: np.random.Generator) -> list[int]:
+    """Return `count` indices below `pool` in random order, none more than once oftener than another."""
+    rounds = [rng.permutation(pool) for _ in range(-(-count // pool))]
+    return [int(index) for index in np.concatenate(rounds)[:count]]
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,11 @@ same boards, told apart by the mode token; how well it acts in each is measured 
 from __future__ import annotations
 
 import math
+import random
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,7 +20,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from datasets import Dataset
 from torch import Tensor
-from transformers import TrainerCallback
+from transformers import PrinterCallback, TrainerCallback
 from trl import SFTConfig as TrlConfig
 from trl import SFTTrainer
 
@@ -73,7 +75,7 @@ def train_sft(policy: TinyPolicy, puzzle: Puzzle[Any, Any], instances: Sequence[
     rows, layout = build_rows(policy, puzzle, instances, config, np.random.default_rng(seeds[0]))
     losses = _LossLog(max(1, config.steps // 10))
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as folder, torch.random.fork_rng(devices=[]):
+    with tempfile.TemporaryDirectory() as folder, _restored_generators():
         arguments = _arguments(config, folder, int(seeds[1].generate_state(1)[0]) // 2)
         trainer = WeightedTrainer(
             action_weight=config.action_weight,
@@ -86,12 +88,25 @@ def train_sft(policy: TinyPolicy, puzzle: Puzzle[Any, Any], instances: Sequence[
             processing_class=policy.tokenizer,
             callbacks=[losses],
         )
+        trainer.remove_callback(PrinterCallback)
         trainer.train()
     del policy.model.forward  # the trainer's own head, bound to the instance
     policy.model.eval()
     accuracy = measure(policy, puzzle, instances, config, np.random.default_rng(seeds[2]))
     learned = int((np.array(rows["labels"]) != IGNORED).sum())
     return SftReport(tuple(losses.means), accuracy, len(rows), learned, time.perf_counter() - started)
+
+
+@contextmanager
+def _restored_generators() -> Iterator[None]:
+    """Put the global generators back as they were: the trainer seeds them all."""
+    plain, legacy = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        random.setstate(plain)
+        np.random.set_state(legacy)  # noqa: NPY002
 
 
 def build_rows(
@@ -166,7 +181,7 @@ def _arguments(config: SftConfig, folder: str, seed: int) -> TrlConfig:
         seed=seed,
         use_cpu=True,
         bf16=False,
-        gradient_checkpointing=False,
+        gradient_checkpointing=None,
         packing=False,
         max_length=None,
         dataset_kwargs={"skip_prepare_dataset": True},
