@@ -102,6 +102,7 @@ class Sudoku(Puzzle[SudokuState, Fill]):
         self._cell_of = {name: cell for cell, name in enumerate(self.layout.cell_names)}
         self._single = tuple(bytes([digit]) for digit in range(size + 1))
         self._tokens = (".", *(str(digit) for digit in range(1, size + 1)))
+        self._fills = tuple(tuple(Fill(cell, digit) for digit in range(size + 1)) for cell in range(self.layout.cells))
         self._peer_values = tuple(itemgetter(*peers) for peers in self.layout.peers)
 
     def __repr__(self) -> str:
@@ -140,17 +141,22 @@ class Sudoku(Puzzle[SudokuState, Fill]):
 
     def moves(self, state: SudokuState) -> tuple[Fill, ...]:
         """Return every legal fill by cell and digit; with `overwrite` an erasure stands before its cell's fills."""
-        values = state.values
-        every = frozenset(range(1, self.size + 1))
+        layout, values = self.layout, state.values
+        rows, columns, boxes = ([1] * self.size for _ in range(3))
+        for row, column, box, held in zip(layout.row_of, layout.column_of, layout.box_of, values, strict=True):
+            bit = 1 << held
+            rows[row] |= bit
+            columns[column] |= bit
+            boxes[box] |= bit
         moves: list[Fill] = []
         for cell, held in enumerate(values):
+            fills = self._fills[cell]
             if held:
                 if not self.overwrite or state.givens[cell]:
                     continue
-                moves.append(Fill(cell, 0))
-            taken = set(self._peer_values[cell](values))
-            taken.add(held)
-            moves.extend(Fill(cell, digit) for digit in sorted(every - taken))
+                moves.append(fills[0])
+            taken = rows[layout.row_of[cell]] | columns[layout.column_of[cell]] | boxes[layout.box_of[cell]]
+            moves += [fill for fill in fills if not taken >> fill[1] & 1]
         return tuple(moves)
 
     def refusal(self, state: SudokuState, move: Fill) -> str | None:

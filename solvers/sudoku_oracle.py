@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operator import eq
+from operator import eq, itemgetter
 
 import numba
 import numpy as np
@@ -76,7 +76,8 @@ class SudokuOracle:
         """The solution, one digit per cell."""
         layout = puzzle.layout
         boxes = [box for box, cells in enumerate(layout.boxes) if any(start.values[cell] == 0 for cell in cells)]
-        self._boxes = tuple(layout.boxes[box] for box in boxes)
+        digits = [itemgetter(*layout.boxes[box]) for box in boxes]
+        self._boxes = tuple((getter, getter(self.solution)) for getter in digits)
         self._subgoals = tuple(f"b{box + 1}" for box in boxes)
         self._subgoal_of_box = {box: index for index, box in enumerate(boxes)}
         distance = self.distance_to_go(start)
@@ -162,8 +163,8 @@ class SudokuOracle:
 
     def subgoals_done(self, state: SudokuState) -> tuple[bool, ...]:
         """Return which subgoal boxes are filled as in the solution."""
-        values, solution = state.values, self.solution
-        return tuple([all(values[cell] == solution[cell] for cell in cells) for cells in self._boxes])
+        values = state.values
+        return tuple([digits(values) == right for digits, right in self._boxes])
 
     def own_subgoal(self, state: SudokuState, move: Fill) -> int | None:
         """Return the index of the box that `move` fills in, None if that box was full at the start."""
