@@ -204,6 +204,8 @@ def _named(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     taken: set[tuple[str, str]] = set()
     for one in conditions:
         label = _label(one)
+        if one.phase == "sft" and (one.cell.study, label) in taken:
+            label = f"{one.cell.label} \N{MIDDLE DOT} SFT only"
         if (one.cell.study, label) in taken:
             label = f"{label} ({one.cell.cell})"
         taken.add((one.cell.study, label))

@@ -105,9 +105,10 @@ def _groups(runs: Iterable[Run]) -> dict[str, Sequence[StoredEpisode]]:
     return {f"{study}: {board_words(group[0].puzzle, group[0].size)}": group for study, (_, group) in best.items()}
 
 
-def _telling(stored: StoredEpisode) -> tuple[int, int]:
+def _telling(stored: StoredEpisode) -> tuple[bool, int, int]:
+    """Return how much an attempt shows: a failed one that reached subgoals on the way most."""
     reached = sum(bool(turn.subgoals_reached) for turn in stored.episode.turns)
-    return min(reached, 3), len(stored.episode.turns)
+    return not stored.episode.solved and reached > 0, min(reached, 3), len(stored.episode.turns)
 
 
 def _advantages(batch: CreditBatch, part: slice) -> dict[str, list[float]]:

@@ -22,6 +22,8 @@ from reports.panels import (
     trained_on,
 )
 
+MOST_IN_A_PANEL = 8
+"""Conditions in one panel, beyond which it is split by their settings."""
 SMALLEST_SPREAD = 1.0
 """Points of risk between the safest and the riskiest condition, under which no curve against risk is drawn."""
 
@@ -116,24 +118,36 @@ def difference(one: Condition, other: Condition, level: str | None = None) -> Es
 
 
 def facets(conditions: Sequence[Condition]) -> list[Facet]:
-    """Return the conditions by study, board and training levels; untrained policies stand beside all of their board."""
+    """Return the conditions by study, board and training levels; untrained policies stand beside all of their board.
+
+    A facet of many conditions is split once more, by the other settings in which they differ.
+    """
     boards: dict[tuple[str, str], list[Condition]] = defaultdict(list)
     for one in conditions:
         boards[one.cell.study, board_name(one.cell)].append(one)
     result: list[Facet] = []
     for (study, board), members in boards.items():
-        trainings = list(dict.fromkeys(trained_on(one.cell) for one in members if one.phase == "rl"))
         shared = [one for one in members if one.phase != "rl"]
-        if not trainings:
-            result += [(f"{study}: {board}", shared)]
-        result += [
-            (
-                f"{study}: {board}, {words}",
-                [*shared, *(one for one in members if one.phase == "rl" and trained_on(one.cell) == words)],
-            )
-            for words in trainings
-        ]
+        trained: dict[str, list[Condition]] = defaultdict(list)
+        for one in members:
+            if one.phase == "rl":
+                trained[f"{study}: {board}, {trained_on(one.cell)}"].append(one)
+        for title, group in (trained or {f"{study}: {board}": []}).items():
+            result += _split(title, [*shared, *group])
     return result
+
+
+def _split(title: str, members: Sequence[Condition]) -> list[Facet]:
+    """Return one facet, or several where many conditions differ in their settings."""
+    settings = [dict(other_settings(one.cell)) for one in members]
+    varying = sorted({name for one in settings for name, value in one.items() if value != settings[0].get(name)})
+    if len(members) <= MOST_IN_A_PANEL or not varying:
+        return [(title, members)]
+    groups: dict[str, list[Condition]] = defaultdict(list)
+    for one, values in zip(members, settings, strict=True):
+        words = ", ".join(f"{name.replace('_', ' ')} {values.get(name, '-')}" for name in varying)
+        groups[f"{title}, {words}"].append(one)
+    return list(groups.items())
 
 
 def _success_series(one: Condition, score: str) -> Series:
@@ -143,7 +157,8 @@ def _success_series(one: Condition, score: str) -> Series:
         fit = one.horizon
         distances = np.linspace(fit.nearest, fit.furthest, 60)
         curve = tuple(zip(distances.tolist(), fit.success(distances).tolist(), strict=True))
-    return Series(one.label, one.interface, one.cell.reward, one.phase, points, curve=curve)
+    reward = one.cell.reward if one.phase == "rl" else "outcome"
+    return Series(one.label, one.interface, reward, one.phase, points, curve=curve)
 
 
 def _horizon_panel(title: str, members: Sequence[Condition]) -> Panel:

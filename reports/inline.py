@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from reports.figures.style import GRID, INK, PAPER
+from reports.figures.style import GRID, INK, INTERFACE_COLOURS, PAPER
 
 _HEAD = re.compile(r"^.*?(?=<svg)", re.DOTALL)
 _METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
@@ -29,10 +29,17 @@ def inline_svg(svg: bytes, name: str, title: str) -> str:
     text = re.sub(r"font: ([^;\"]*?)'DejaVu Sans'[^;\"]*", r"font: \1var(--sans)", text)
     for colour, value in ((INK, "currentColor"), (GRID, "var(--grid)"), (PAPER, "var(--paper)")):
         text = text.replace(colour, value)
+    for colour in INTERFACE_COLOURS.values():
+        text = text.replace(colour.lower(), css_colour(colour))
     label = title.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
     return re.sub(
         r"<svg ([^>]*)>", lambda match: f'<svg {_root(match[1])} role="img" aria-label="{label}">', text, count=1
     )
+
+
+def css_colour(colour: str) -> str:
+    """Return one of the interfaces' colours as a variable that the page may lighten on a dark ground."""
+    return f"var(--c-{colour[1:].lower()}, {colour})"
 
 
 def _root(attributes: str) -> str:

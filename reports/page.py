@@ -16,7 +16,7 @@ from reports.conditions import Condition, conditions_of
 from reports.episodes import pick_episodes
 from reports.figures import FIGURES, draw, png_bytes, svg_bytes
 from reports.figures.style import colour_of
-from reports.inline import inline_svg
+from reports.inline import css_colour, inline_svg
 from reports.intervals import Estimate
 from reports.panels import Heat, Panel, board_name
 from reports.published import PUBLISHED_RECIPE
@@ -64,6 +64,7 @@ class Score:
     average: str
     interval: str
     any_success: str
+    any_interval: str
     share: float
     """Average success, 0 to 1, for the tint."""
 
@@ -204,7 +205,7 @@ def _reach_group(title: str, members: Sequence[Condition]) -> ReachGroup:
         value, low, high = (100 * min(number / end, 1.0) for number in (fit.h50, fit.low, fit.high))
         single = f"{fit.per_decision:.1%}" if 0 < fit.per_decision < 1 else ""
         collapsed = f"{len(one.collapsed)} of {len(one.seeds)} seeds collapsed" if one.collapsed else ""
-        colour = colour_of(one.interface)
+        colour = css_colour(colour_of(one.interface))
         bars.append(Reach(one.label, colour, value, low, high, fit.format(), single, one.phase == "sft", collapsed))
     step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500) if end / step <= 8 or step == 500)
     ticks = tuple((100 * tick / end, str(tick)) for tick in range(0, int(end) + 1, step))
@@ -246,8 +247,10 @@ def _level_sizes(members: Sequence[Condition]) -> str:
 
 def _score(one: Condition, level: str) -> Score:
     average, any_success = one.estimate("avg", level), one.estimate("pass", level)
-    number, _, interval = average.format().partition(" ")
-    return Score(number, interval, any_success.format(), average.value)
+    (number, interval), (other, other_interval) = (
+        estimate.format().split(" ", 1) for estimate in (average, any_success)
+    )
+    return Score(number, interval, other, other_interval, average.value)
 
 
 def _figures(results: Results, conditions: Sequence[Condition], folder: Path) -> list[FigureView]:

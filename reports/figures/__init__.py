@@ -207,5 +207,5 @@ def write_figures(results: Results, conditions: Sequence[Condition], folder: Pat
 
 def _height(kind: FigureKind, panel: Panel | Heat) -> float:
     if isinstance(panel, Heat):
-        return 0.9 + 0.36 * len(panel.rows)
+        return 0.8 + (0.27 if panel.diverging else 0.38) * len(panel.rows)
     return 0.55 + 0.38 * len(panel.series) if kind.draw is draw_forest else HEIGHT

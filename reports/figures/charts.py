@@ -147,7 +147,7 @@ def _label(axes: Axes, series: Series, look: dict[str, Any]) -> None:
 
 
 def _mark_collapse(axes: Axes, x: float, y: float, colour: str) -> None:
-    style: dict[str, Any] = {"marker": "X", "linestyle": "none", "markersize": 9, "zorder": 5}
+    style: dict[str, Any] = {"marker": "X", "linestyle": "none", "markersize": 11, "zorder": 5}
     axes.plot([x], [y], color=colour, markeredgecolor=PAPER, markeredgewidth=1.0, **style)
 
 

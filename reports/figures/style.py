@@ -48,7 +48,7 @@ SETTINGS: Any = {
     "axes.titlesize": 9.5,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
-    "axes.titlepad": 9,
+    "axes.titlepad": 17,
     "axes.labelsize": 9,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
