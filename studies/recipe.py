@@ -73,7 +73,7 @@ def instances(cell: Cell, levels: Sequence[str], split: str, per_level: int | No
 def untrained_policy(cell: Cell) -> Policy:
     """Return the policy of a cell without training."""
     name = LEARNERS[cell.learner].policy
-    actions = {} if name == "random" else {"actions": _actions(cell.interface)}
+    actions = {} if name == "random" else {"actions": expert_actions(cell.interface)}
     return make_policy(name, **actions, **({"error_rate": cell.mistake} if name == "noisy-expert" else {}))
 
 
@@ -103,7 +103,7 @@ def _options(cell: Cell) -> str:
     return "".join(f", {part}" for part in parts if part)
 
 
-def _actions(interface: str) -> int:
+def expert_actions(interface: str) -> int:
     """Return how many actions an expert writes in a reply: as many as fixed, one if atomic, else four."""
     if interface in ("atomic", "split"):
         return 1

@@ -1,0 +1,200 @@
+"""`horizon-bench eval`: a policy's success by level, and the goal distance at which it falls to one half."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import tyro
+
+from studies.factors import FAMILIES
+
+if TYPE_CHECKING:
+    from curricula import Instance
+    from horizon_bench.envs.settings import Settings
+    from horizon_bench.policies import Policy
+    from reports.conditions import Condition
+    from reports.records import EvaluationRecord
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Measure a policy: several attempts at each puzzle of each level.
+
+    Prints avg@k and pass@k with 95 % intervals over puzzles, and H50, the goal distance (atomic actions) at which
+    success falls to one half.
+    """
+
+    policy: tyro.conf.Positional[str]
+    """expert, noisy-expert, random, or the folder of a saved small model."""
+    puzzle: str = ""
+    """sudoku, rush-hour, or a puzzle of your own as MODULE:NAME; by default the puzzle of the levels."""
+    level: tuple[str, ...] = ()
+    """Levels, such as L1 L2; by default all of the 9x9 Sudoku, of Rush Hour, or of your puzzle."""
+    split: Literal["test", "validation", "train"] = "test"
+    """Part of the bank."""
+    bank: Path | None = None
+    """A bank file of your own instead of those that ship."""
+    interface: str = "atomic"
+    """atomic, macro, macro-capped-K, macro-fixed-K, macro-stepwise or split."""
+    on_error: Literal["strict", "end", "semi", "dead", "stay"] = "semi"
+    """What follows an error."""
+    error_rate: float = 0.05
+    """Probability that a decision of the noisy expert is wrong."""
+    thought: Literal["none", "free", "checked"] = "none"
+    """Whether a reply may hold a thought, and whether it is checked."""
+    budget_slack: float = 1.5
+    """Budgets as a multiple of the goal distance."""
+    puzzles: int = 100
+    """Puzzles a level, at most."""
+    attempts: int = 4
+    """Attempts at each puzzle, k of avg@k and pass@k."""
+    temperature: float = 0.8
+    """Sampling temperature of a model."""
+    seed: int = 0
+    """The same seed gives the same episodes."""
+    records: Path | None = None
+    """Also append the records to this file."""
+
+    def run(self) -> int:
+        """Evaluate and print a table."""
+        if min(self.puzzles, self.attempts) < 1 or self.seed < 0:
+            raise ValueError("puzzles and attempts must be at least 1, seed at least 0")
+        name, levels, chosen = self._instances()
+        policy = _policy(self.policy, self.interface, self.error_rate)
+        rows = evaluation_records(self, policy, name, chosen, self._settings())
+        if self.records is not None:
+            from reports.records import append
+
+            append(self.records, rows)
+        print(f"{self.policy} on {name} as {self.interface}, errors: {self.on_error}, {self.split} puzzles\n")
+        print("\n".join(table(_condition(name, rows), levels)))
+        return 0
+
+    def _instances(self) -> tuple[str, tuple[str, ...], list[Instance]]:
+        """Return the puzzle's name, the levels and the instances."""
+        from curricula import load_bank
+        from curricula.levels import find_level
+
+        if ":" in self.puzzle:
+            from studies.own_puzzle import LEVELS, graded_starts, scale_of
+
+            spec = scale_of(self.puzzle).puzzle
+            levels = self.level or LEVELS
+            own = [one for one in graded_starts(spec) if one.split == self.split]
+            return spec, levels, [one for level in levels for one in _of_level(own, level)[: self.puzzles]]
+        puzzle = self.puzzle or (find_level(self.level[0]).puzzle if self.level else "sudoku")
+        levels = self.level or _default_levels(puzzle)
+        for level in levels:
+            found = find_level(level).puzzle
+            if found != puzzle:
+                raise ValueError(f"level {level} belongs to {found}; say --puzzle {found}, or choose another level")
+        path = None if self.bank is None else str(self.bank)
+        banks = [load_bank(level, self.split, path=path)[: self.puzzles] for level in levels]
+        return puzzle, levels, [one for bank in banks for one in bank]
+
+    def _settings(self) -> Settings:
+        from horizon_bench.envs.settings import Settings
+
+        return Settings(
+            interface=self.interface,
+            observation="compact",
+            on_error=self.on_error,
+            thought=self.thought,
+            budget_slack=self.budget_slack,
+        )
+
+
+def evaluation_records(
+    request: Evaluate, policy: Policy, puzzle: str, chosen: Sequence[Instance], settings: Settings
+) -> list[EvaluationRecord]:
+    """Return one record for each attempt at each instance."""
+    from horizon_bench.evaluation import evaluate
+    from reports.records import EvaluationRecord
+
+    if not chosen:
+        raise ValueError(f"no {request.split} puzzles at level {' '.join(request.level) or '(all)'}")
+    episodes = evaluate(policy, chosen, settings, request.attempts, request.temperature, request.seed)
+    return [
+        EvaluationRecord.from_episode(
+            episode,
+            study="eval",
+            cell=request.policy,
+            seed=request.seed,
+            phase="rl" if Path(request.policy).is_dir() else request.policy,
+            update=0,
+            puzzle=puzzle,
+            interface=request.interface,
+            split=request.split,
+        )
+        for episode in episodes
+    ]
+
+
+def table(condition: Condition, levels: Sequence[str]) -> list[str]:
+    """Return the lines of the result: one a level, then H50."""
+    k = condition.k
+    lines = [f"{'level':<8}{'puzzles':>8}{'distance':>10}  {f'avg@{k} %':<22}{f'pass@{k} %':<22}"]
+    for level in levels:
+        average, passed = (condition.estimate(score, level) for score in ("avg", "pass"))
+        distance = f"{condition.distance(level):.1f}"
+        lines.append(f"{level:<8}{average.puzzles:>8}{distance:>10}  {average.format():<22}{passed.format():<22}")
+    fit = condition.horizon
+    lines += ["", f"H50: {fit.format()} atomic actions"]
+    if 0 < fit.h50 < float("inf"):
+        lines[-1] += f"; with independent errors that is {fit.per_decision:.2%} success a decision"
+    return lines
+
+
+def _condition(puzzle: str, rows: Sequence[EvaluationRecord]) -> Condition:
+    from reports.conditions import Condition
+    from reports.records import CellRecord
+
+    first = rows[0]
+    cell = CellRecord(
+        study=first.study,
+        cell=first.cell,
+        seed=first.seed,
+        label=first.cell,
+        puzzle=puzzle,
+        size=0,
+        interface=first.interface,
+        reward="outcome",
+        estimator="none",
+        train_levels=(),
+        test_levels=tuple(dict.fromkeys(row.level for row in rows)),
+    )
+    return Condition(first.cell, cell, first.phase, first.interface, "", tuple(rows))
+
+
+def _policy(name: str, interface: str, error_rate: float) -> Policy:
+    from horizon_bench.policies import make_policy
+    from studies.recipe import expert_actions
+
+    if Path(name).is_dir():
+        return make_policy("tiny", folder=name)
+    if name == "tiny":
+        raise ValueError("policy 'tiny' is a saved model; give its folder, for example results/smoke/_sft/t/0/model")
+    options: dict[str, float | int] = {} if name == "random" else {"actions": expert_actions(interface)}
+    if name == "noisy-expert":
+        options["error_rate"] = error_rate
+    elif name not in ("random", "expert"):
+        options = {}
+    return make_policy(name, **options)
+
+
+def _default_levels(puzzle: str) -> tuple[str, ...]:
+    from horizon_bench.envs.names import check_name
+
+    by_puzzle = {FAMILIES[key].puzzle: FAMILIES[key].levels for key in ("l", "r")}
+    return by_puzzle[check_name("puzzle", puzzle, by_puzzle)]
+
+
+def _of_level(instances: Sequence[Instance], level: str) -> list[Instance]:
+    from studies.own_puzzle import LEVELS
+
+    if level not in LEVELS:
+        raise ValueError(f"unknown level {level!r} of a puzzle of your own; known: {', '.join(LEVELS)}")
+    return [one for one in instances if one.level == level]
