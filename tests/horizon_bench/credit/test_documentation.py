@@ -13,7 +13,8 @@ from horizon_bench.credit import CORRECTIONS, ESTIMATORS
 
 PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "credit.md"
 MODULES = (
-    "archer|arrays|beacon|corrections|critics|diagnostics|groups|multi_objective|published_corrections|states|tokens"
+    "archer|arrays|beacon|corrections|critics|diagnostics|groups|multi_objective|"
+    "published_corrections|snapshots|states|tokens"
 )
 
 

@@ -1,0 +1,111 @@
+"""Values of the states that episodes went through, from fresh continuations out of each state's snapshot.
+
+The expensive input of `vineppo`: one snapshot for each distinct beginning of an episode, `rollouts` continuations from
+each, all played side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from horizon_bench.credit.batch import FloatArray
+from horizon_bench.envs.settings import Settings
+from horizon_bench.episodes import Episode, Turn
+from horizon_bench.policies.base import Policy, Reply
+from horizon_bench.rollout import Lane, Playable
+
+Beginning = tuple[int, tuple[str, ...]]
+"""Group and the replies given so far."""
+
+
+def rollout_values(
+    policy: Policy,
+    episodes: Sequence[Episode],
+    instances: Sequence[Playable],
+    settings: Settings,
+    *,
+    rollouts: int,
+    gamma: float = 1.0,
+    seed: int = 0,
+) -> FloatArray:
+    """Return the mean return of `rollouts` continuations from the state of every decision, shape [turns].
+
+    States that attempts at one instance reached by the same replies share their continuations.
+
+    Args:
+        policy: plays the continuations; the one that played the episodes, for values of that policy.
+        episodes: what `horizon_bench.rollout.rollout` returned for `instances`.
+        instances: the instance of group g at place g.
+        settings: those of the episodes.
+        rollouts: continuations from each state.
+        gamma: discount for one decision.
+        seed: of the continuations.
+
+    Raises:
+        ValueError: if `rollouts` is below 1, or actions may fail, so that an episode cannot be played again.
+    """
+    if rollouts < 1:
+        raise ValueError(f"rollouts is {rollouts}, but a mean needs at least 1")
+    if settings.failure_probability:
+        raise ValueError(
+            f"failure_probability is {settings.failure_probability}, but snapshots are found by playing the same "
+            "replies again, which needs an environment without chance"
+        )
+    order: dict[Beginning, int] = {}
+    places = [order.setdefault(begin, len(order)) for episode in episodes for begin in _beginnings(episode)]
+    turns = {begin: episode.turns[:index] for episode in episodes for index, begin in enumerate(_beginnings(episode))}
+    streams = np.random.SeedSequence(seed).spawn(len(order) * rollouts)
+    lanes = []
+    for begin, place in order.items():
+        chances = streams[place * rollouts : (place + 1) * rollouts]
+        lanes += _continuations(instances[begin[0]], begin[0], turns[begin], settings, chances)
+    _play_out(policy, lanes)
+    returns = np.array([_return(lane, gamma) for lane in lanes]).reshape(len(order), rollouts)
+    return np.asarray(returns.mean(axis=1)[places], dtype=np.float64)
+
+
+def _beginnings(episode: Episode) -> list[Beginning]:
+    replies = tuple(turn.reply for turn in episode.turns)
+    return [(episode.group, replies[:index]) for index in range(len(replies))]
+
+
+def _continuations(
+    instance: Playable,
+    group: int,
+    played: Sequence[Turn],
+    settings: Settings,
+    streams: Sequence[np.random.SeedSequence],
+) -> list[Lane]:
+    """Return one lane for each stream, standing behind the turns that were played."""
+    lanes = [Lane(instance, group, index, settings, stream) for index, stream in enumerate(streams)]
+    first = lanes[0]
+    for turn in played:
+        first.play(_reply(turn))
+    snapshot = first.env.get_state()
+    for lane in lanes[1:]:
+        lane.observation, lane.info = lane.env.set_state(snapshot)
+    for lane in lanes:
+        lane.turns.clear()
+    return lanes
+
+
+def _reply(turn: Turn) -> Reply:
+    return Reply(turn.reply, turn.prompt_ids, turn.reply_ids, turn.sampling_logprobs, turn.entropy, turn.capped)
+
+
+def _play_out(policy: Policy, lanes: Sequence[Lane]) -> None:
+    live = list(lanes)
+    while live:
+        replies = policy.reply(
+            [lane.observation for lane in live], [lane.env for lane in live], [lane.generator for lane in live]
+        )
+        for lane, reply in zip(live, replies, strict=True):
+            lane.play(reply)
+        live = [lane for lane in live if not lane.over]
+
+
+def _return(lane: Lane, gamma: float) -> float:
+    """Return the discounted task reward of a finished lane and give its environment back."""
+    return float(sum(gamma**index * turn.reward for index, turn in enumerate(lane.close().turns)))

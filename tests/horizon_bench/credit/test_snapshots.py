@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from curricula import load_bank
+from horizon_bench.credit import CreditBatch, find_estimator
+from horizon_bench.credit.snapshots import rollout_values
+from horizon_bench.envs import Settings
+from horizon_bench.policies import ExpertPolicy, NoisyExpertPolicy
+from horizon_bench.rollout import rollout
+
+INSTANCES = load_bank("T1", "test")[:3]
+
+
+def test_the_expert_succeeds_from_every_state() -> None:
+    episodes = rollout(ExpertPolicy(), INSTANCES, Settings())
+    values = rollout_values(ExpertPolicy(), episodes, INSTANCES, Settings(), rollouts=2, gamma=0.9)
+    to_go = [episode.decisions - index - 1 for episode in episodes for index in range(episode.decisions)]
+    np.testing.assert_allclose(values, 0.9 ** np.array(to_go), atol=1e-12)
+    advantages = find_estimator("vineppo")(CreditBatch.from_episodes(episodes, values=values), gamma=0.9)
+    np.testing.assert_allclose(advantages, 0, atol=1e-12)
+
+
+def test_values_are_chances_of_success_of_the_policy_that_plays_on() -> None:
+    """A policy that errs once in five decisions, where any error ends it: 0.8 to the power of the blanks."""
+    policy, settings = NoisyExpertPolicy(0.2), Settings(on_error="strict")
+    episodes = rollout(policy, INSTANCES, settings, attempts=2, seed=3)
+    values = rollout_values(policy, episodes, INSTANCES, settings, rollouts=60, seed=1)
+    distances = np.array([turn.distance_before for episode in episodes for turn in episode.turns])
+    assert np.mean(values - 0.8**distances) == pytest.approx(0, abs=0.05)
+    np.testing.assert_array_equal(values, rollout_values(policy, episodes, INSTANCES, settings, rollouts=60, seed=1))
+
+
+def test_attempts_share_the_continuations_of_a_shared_state() -> None:
+    policy, settings = NoisyExpertPolicy(0.3), Settings(on_error="stay")
+    episodes = rollout(policy, INSTANCES, settings, attempts=3, seed=3)
+    values = rollout_values(policy, episodes, INSTANCES, settings, rollouts=2)
+    batch = CreditBatch.from_episodes(episodes)
+    starts = values[batch.offsets[:-1]].reshape(len(INSTANCES), 3)
+    assert (starts == starts[:, :1]).all()
+
+
+def test_chance_in_the_environment_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"failure_probability is 0\.1"):
+        rollout_values(ExpertPolicy(), [], INSTANCES, Settings(failure_probability=0.1), rollouts=2)
+    with pytest.raises(ValueError, match="rollouts is 0"):
+        rollout_values(ExpertPolicy(), [], INSTANCES, Settings(), rollouts=0)
