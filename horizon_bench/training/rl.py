@@ -16,7 +16,14 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor
 
-from horizon_bench.credit import NEEDS_VALUES, CreditBatch, correction_report, find_correction, find_estimator
+from horizon_bench.credit import (
+    NEEDS_VALUES,
+    CreditBatch,
+    correction_report,
+    find_correction,
+    find_estimator,
+    update_diagnostics,
+)
 from horizon_bench.credit.critics import critic_targets
 from horizon_bench.envs.settings import Settings
 from horizon_bench.episodes import Episode
@@ -202,9 +209,9 @@ class Trainer:
             parts = torch.tensor_split(permuted, self.config.steps_per_epoch)
             steps += [self._step(batch, goal, rows) for rows in parts if len(rows)]
         means = {name: float(np.mean([step[name] for step in steps])) for name in steps[0]}
+        solved = np.array([episode.solved for episode in episodes])
         return {
-            "advantage_mean": float(advantages.mean()),
-            "advantage_std": float(advantages.std()),
+            **update_diagnostics(credit, advantages, solved=solved),
             "optimiser_steps": float(len(steps)),
             **means,
         }
@@ -305,7 +312,4 @@ def _report(seen: Sequence[tuple[np.ndarray[Any, Any], ...]]) -> dict[str, float
     width = max(arrays[0].shape[1] for arrays in seen)
     padded = [[np.pad(array, ((0, 0), (0, width - array.shape[1]))) for array in arrays] for arrays in seen]
     logprobs, sampling, mask, weights = (np.concatenate(parts) for parts in zip(*padded, strict=True))
-    report = correction_report(logprobs, sampling, mask, weights)
-    report["effective_sample_share"] = report.pop("effective_sample_size")
-    report["kl"] = report.pop("approximate_kl")
-    return report
+    return correction_report(logprobs, sampling, mask, weights)

@@ -145,7 +145,7 @@ def test_every_estimator_trains(fresh: Fresh, late: list[Instance], name: str) -
 def test_on_policy_nothing_is_masked(fresh: Fresh, instances: tuple[Instance, ...]) -> None:
     for metrics in run(fresh(), instances):
         assert metrics["masked_share"] == 0.0
-        assert metrics["effective_sample_share"] > 0.9999
+        assert metrics["effective_sample_size"] > 0.9999
         assert metrics["rho_sequence_min"] == pytest.approx(1.0, abs=1e-4)
 
 
