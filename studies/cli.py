@@ -10,6 +10,7 @@ import contextlib
 import difflib
 import importlib
 import importlib.metadata
+import inspect
 import io
 import logging
 import os
@@ -125,11 +126,13 @@ def dispatch(words: list[str]) -> int:
     if words[0] == "--version":
         print(f"{PROGRAM} {importlib.metadata.version(PROGRAM)}")
         return 0
-    for length in (2, 1):
-        name = " ".join(words[:length])
-        if len(words) >= length and name in COMMANDS:
-            return _run(name, words[length:])
-    return _unknown(words)
+    name = _named(words)
+    return _unknown(words) if name is None else _run(name, words[len(name.split()) :])
+
+
+def _named(words: list[str]) -> str | None:
+    """Return the command that `words` begin with, or None."""
+    return next((name for name in (" ".join(words[:2]), words[0]) if name in COMMANDS), None)
 
 
 def help_text(commands: Iterable[str], program: str) -> str:
@@ -151,7 +154,7 @@ def _run(name: str, words: list[str]) -> int:
     kind = getattr(importlib.import_module(command.module), command.name)
     complaint = io.StringIO()
     program = f"{PROGRAM} {name}"
-    description = f"{command.summary}\n\nExample: {program} {command.example}".rstrip()
+    description = f"{inspect.getdoc(kind)}\n\nExample: {program} {command.example}".rstrip()
     try:
         with contextlib.redirect_stderr(complaint):
             call = cast(Runnable, tyro.cli(kind, args=words, prog=program, description=description))
@@ -178,24 +181,24 @@ def _unknown(words: list[str]) -> int:
 
 def condense(box: str) -> str:
     """Return tyro's framed complaint as one line: what is wrong, and the nearest match where it names one."""
-    inside = [re.sub(r"^[│|]\s?|\s*[│|]$", "", line).strip() for line in box.splitlines() if line[:1] in "│|"]
-    parts = "\n".join(inside).split("─" * 8)
-    text = " ".join(parts[0].split())
+    sections = re.split(r"[\u2500-]{8,}", re.sub("[\u2502\u256d\u256e\u2570\u256f]", " ", box))
+    texts = [" ".join(section.split()) for section in sections]
+    text = texts[1] if len(texts) > 1 else texts[0]
     text = text[:1].lower() + text[1:]
-    for part in parts[1:]:
-        match = re.search(r"Perhaps you meant:?\s+(--?[\w-]+)", " ".join(part.replace("─", "").split()))
+    for section in texts[2:]:
+        match = re.search(r"Perhaps you meant:?\s+(--?[\w-]+)", section)
         if match:
             return f"{text}; did you mean {match.group(1)}?"
     choice = re.search(r"invalid choice '([^']*)'.*?\((.*)\)", text)
     if choice:
         near = difflib.get_close_matches(choice.group(1), re.findall(r"'([^']*)'", choice.group(2)), n=1)
         text += f" Did you mean {near[0]!r}?" if near else ""
-    return text or " ".join(box.split())
+    return text
 
 
 def _interruption(words: list[str]) -> str:
-    name = " ".join(words[:2])
-    if name in COMMANDS and COMMANDS[name].resumable:
+    name = _named(words) if words else None
+    if name is not None and COMMANDS[name].resumable:
         return f"stopped; nothing finished is lost. To go on: {PROGRAM} {shlex.join(words)}"
     return "stopped"
 

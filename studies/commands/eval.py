@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
@@ -27,7 +27,7 @@ class Evaluate:
     success falls to one half.
     """
 
-    policy: tyro.conf.Positional[str]
+    policy: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="POLICY")]
     """expert, noisy-expert, random, or the folder of a saved small model."""
     puzzle: str = ""
     """sudoku, rush-hour, or a puzzle of your own as MODULE:NAME; by default the puzzle of the levels."""

@@ -49,7 +49,7 @@ class StudyList:
 class StudyRun:
     """Run a study, or one cell by its name."""
 
-    name: tyro.conf.Positional[str]
+    name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="STUDY")]
     """A study (see `study list`), or a cell such as study-sudoku-macro-t3-subgoal."""
     results: Path = Path("results")
     """Folder for the results; a run that was stopped goes on there."""
