@@ -87,12 +87,12 @@ def search_advanced(code: int, geometry: Geometry, board: Board, log: Int32Array
 def advance_once(geometry: Geometry, board: Board, log: Int32Array, allowed: BoolArray) -> bool:
     """Take one step with the first allowed technique beyond jellyfish that applies; return whether there was one.
 
-    Of colours and chains it takes the one that removes most, of the others the first.
+    Of colours, chains and remote pairs it takes the one that removes most, of the others the first.
     """
     for code in range(BASIC_CODES, allowed.shape[0]):
         begin, count = log[USED], log[COUNT]
         if allowed[code]:
-            log[LIMIT] = log.shape[0] if code >= COLORS_TRAP else count + 1
+            log[LIMIT] = log.shape[0] if code >= COLORS_TRAP or code == REMOTE_PAIR else count + 1
             search_advanced(code, geometry, board, log)
             if log[COUNT] > count:
                 keep_best(log, begin)

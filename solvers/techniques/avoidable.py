@@ -8,7 +8,7 @@ from solvers.techniques.board import Board, Geometry, bit_count, first_bit
 from solvers.techniques.compiled import kernel
 from solvers.techniques.links import push_common
 from solvers.techniques.log import Int32Array, commit
-from solvers.techniques.rectangles import next_rectangle, push_present, start_rectangle
+from solvers.techniques.rectangles import push_present, rectangle_count, set_rectangle, start_rectangle
 
 
 @kernel
@@ -58,17 +58,19 @@ def _two_filled(
 @kernel
 def avoidable_rectangles(geometry: Geometry, board: Board, log: Int32Array, code: int, empty: int) -> bool:
     """Log every avoidable rectangle with `empty` corners, 1 or 2, still open."""
-    corners = np.zeros(4, dtype=np.int32)
-    while next_rectangle(geometry, corners):
-        open_corners = 0b1111 & ~_filled_corners(board, corners)
-        if bit_count(open_corners) != empty:
-            continue
-        one = first_bit(open_corners)
-        if empty == 1:
-            if _three_filled(board, log, code, corners, one):
+    corners = np.empty(4, dtype=np.int32)
+    for cell in range(geometry.sees.shape[0]):
+        for number in range(rectangle_count(geometry)):
+            set_rectangle(geometry, cell, number, corners)
+            open_corners = 0b1111 & ~_filled_corners(board, corners)
+            if cell != corners.min() or bit_count(open_corners) != empty:
+                continue
+            one = first_bit(open_corners)
+            if empty == 1:
+                if _three_filled(board, log, code, corners, one):
+                    return True
+                continue
+            two = first_bit(open_corners & (open_corners - 1))
+            if (two - one) % 2 and _two_filled(geometry, board, log, code, corners, one, two):
                 return True
-            continue
-        two = first_bit(open_corners & (open_corners - 1))
-        if (two - one) % 2 and _two_filled(geometry, board, log, code, corners, one, two):
-            return True
     return False

@@ -9,6 +9,11 @@ from solvers.techniques.compiled import kernel
 from solvers.techniques.links import partner, push_common
 from solvers.techniques.log import CELL, Int32Array, commit, push, start
 
+MOST_LINKS = 20
+"""Longest chain that is looked for cell by cell."""
+SEARCH_LIMIT = 20_000
+"""Cells that this search looks at before it gives up."""
+
 
 @kernel
 def _trace(before: Int32Array, end: int, divisor: int, chain: Int32Array) -> int:
@@ -161,6 +166,41 @@ def _cell_tree(geometry: Geometry, board: Board, first: int, digit: int, before:
 
 
 @kernel
+def _chain_without_repeat(
+    geometry: Geometry, board: Board, first: int, last: int, digit: int, chain: Int32Array
+) -> int:
+    """Search depth-first for a chain from `last` back to `first`, both ending in `digit`; return its length or 0.
+
+    For the few cases in which the shortest way visits a cell twice; gives up after `SEARCH_LIMIT` looks.
+    """
+    peers = geometry.peers
+    position, held = np.zeros(MOST_LINKS + 1, np.int32), np.zeros(MOST_LINKS + 1, np.int32)
+    chain[0], held[0] = last, first_bit(board.candidates[last] & ~(1 << digit))
+    length = 1
+    for _ in range(SEARCH_LIMIT):
+        if length == 0:
+            return 0
+        at = length - 1
+        if position[at] == peers.shape[1] or length > MOST_LINKS:
+            length -= 1
+            continue
+        peer = peers[chain[at], position[at]]
+        position[at] += 1
+        mask = board.candidates[peer]
+        if bit_count(mask) != 2 or not mask >> held[at] & 1 or np.any(chain[:length] == peer):
+            continue
+        chain[length], position[length] = peer, 0
+        length += 1
+        if length <= MOST_LINKS:
+            held[length - 1] = first_bit(mask & ~(1 << held[at]))
+        if peer == first:
+            if length >= 3 and mask == (1 << held[at] | 1 << digit):
+                return length
+            length -= 1
+    return 0
+
+
+@kernel
 def xy_chains(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
     """Log a shortest chain of pair cells between every two of which one must hold a digit."""
     size = geometry.size
@@ -178,6 +218,8 @@ def xy_chains(geometry: Geometry, board: Board, log: Int32Array, code: int) -> b
             for node in queue[:reached]:
                 if node % size == target and node // size > first:
                     length = _trace(before, node, size, chain)
+                    if length == 0:
+                        length = _chain_without_repeat(geometry, board, first, node // size, target, chain)
                     if length >= 3 and _log_chain(geometry, board, log, code, 1 << target, 1 << target, chain[:length]):
                         return True
     return False

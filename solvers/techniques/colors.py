@@ -7,7 +7,7 @@ import numpy as np
 from solvers.techniques.board import Board, Geometry
 from solvers.techniques.compiled import kernel
 from solvers.techniques.links import partner
-from solvers.techniques.log import CELL, ELIMINATION, FURTHER, Int32Array, commit, push, start
+from solvers.techniques.log import CELL, ELIMINATION, FURTHER, Int32Array, commit, push, push_once, start
 
 
 @kernel
@@ -64,7 +64,7 @@ def _push_seeing_both(
             and _sees_color(geometry, color, cell, one)
             and _sees_color(geometry, color, cell, two)
         ):
-            push(log, ELIMINATION, cell * 16 + digit)
+            push_once(log, cell * 16 + digit)
 
 
 @kernel

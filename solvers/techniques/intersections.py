@@ -80,7 +80,7 @@ def _log_locked_subset(
 ) -> bool:
     start(log, code, digits)
     push_house_cells(geometry, log, CELL, box, subset)
-    in_box, in_line = False, False
+    in_box, in_line, outside = False, False, False
     for house in (box, line):
         other = line if house == box else box
         for index in range(geometry.size):
@@ -89,12 +89,13 @@ def _log_locked_subset(
             inside = geometry.house_of[cell, 2] == box and subset >> geometry.index_of[cell, 2] & 1
             if inside or not board.candidates[cell] & digits or (shared and house == line):
                 continue
+            outside = outside or not shared
             in_box = in_box or house == box
             in_line = in_line or house == line or shared
             for digit in range(geometry.size):
                 if board.candidates[cell] & digits & (1 << digit):
                     push(log, ELIMINATION, cell * 16 + digit)
-    if not in_box or not in_line:
+    if not (in_box and in_line and outside):
         log[log[START] + ELIMINATION] = 0
     return commit(log)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
 from solvers.techniques.compiled import kernel
-from solvers.techniques.log import ELIMINATION, Int32Array, push
+from solvers.techniques.log import Int32Array, push_once
 
 
 @kernel
@@ -12,7 +12,7 @@ def push_common(geometry: Geometry, board: Board, log: Int32Array, one: int, two
     """Add the elimination of `digit` from all cells that see both `one` and `two`."""
     for cell in geometry.peers[one]:
         if board.candidates[cell] >> digit & 1 and geometry.sees[cell, two]:
-            push(log, ELIMINATION, cell * 16 + digit)
+            push_once(log, cell * 16 + digit)
 
 
 @kernel

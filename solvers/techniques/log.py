@@ -56,6 +56,16 @@ def push(log: Int32Array, kind: int, entry: int) -> None:
 
 
 @kernel
+def push_once(log: Int32Array, entry: int) -> None:
+    """Add an elimination that the record may have already."""
+    begin = log[USED] - log[log[START] + ELIMINATION]
+    for at in range(begin, log[USED]):
+        if log[at] == entry:
+            return
+    push(log, ELIMINATION, entry)
+
+
+@kernel
 def commit(log: Int32Array) -> bool:
     """End a record, keeping it if it has a result; return whether the search should stop."""
     at = log[START]
@@ -67,18 +77,44 @@ def commit(log: Int32Array) -> bool:
 
 
 @kernel
-def keep_best(log: Int32Array, start_at: int) -> None:
-    """Keep only the first record from `start_at` on that removes most candidates."""
-    best, most, at, dropped = start_at, -1, start_at, -1
+def record_length(log: Int32Array, at: int) -> int:
+    """Return the length of the record at `at`."""
+    return HEAD + log[at + CELL] + log[at + FURTHER] + log[at + ELIMINATION] + log[at + PLACEMENT]
+
+
+@kernel
+def _index_sum(log: Int32Array, at: int) -> int:
+    """Return the sum of the removed candidates' places, later ones weighing more: HoDoKu's order of equal results."""
+    total = 0
+    first = at + HEAD + log[at + CELL] + log[at + FURTHER]
+    for offset in range(log[at + ELIMINATION]):
+        entry = log[first + offset]
+        total += (entry >> 4) * (1 + 80 * offset) + (entry & 15) + 1
+    return total
+
+
+@kernel
+def _is_better(log: Int32Array, at: int, best: int) -> bool:
+    """Return whether a record comes before another: more removed, then earlier cells, then fewer cells."""
+    if log[at + ELIMINATION] != log[best + ELIMINATION]:
+        return log[at + ELIMINATION] > log[best + ELIMINATION]
+    sums = _index_sum(log, at), _index_sum(log, best)
+    return sums[0] < sums[1] or (sums[0] == sums[1] and log[at + CELL] < log[best + CELL])
+
+
+@kernel
+def keep_best(log: Int32Array, begin: int) -> None:
+    """Keep of the records from `begin` on only the one that removes most candidates."""
+    best, dropped = begin, 0
+    at = begin + record_length(log, begin)
     while at < log[USED]:
-        result = log[at + ELIMINATION] + log[at + PLACEMENT]
-        if result > most:
-            best, most = at, result
+        if _is_better(log, at, best):
+            best = at
         dropped += 1
-        at += HEAD + log[at + 2] + log[at + 3] + log[at + 4] + log[at + 5]
-    length = HEAD + log[best + 2] + log[best + 3] + log[best + 4] + log[best + 5]
+        at += record_length(log, at)
+    length = record_length(log, best)
     for offset in range(length):
-        log[start_at + offset] = log[best + offset]
-    log[START] = start_at
-    log[USED] = start_at + length
+        log[begin + offset] = log[best + offset]
+    log[START] = begin
+    log[USED] = begin + length
     log[COUNT] -= dropped

@@ -71,7 +71,8 @@ def _log_hidden(
 @kernel
 def hidden_subsets(geometry: Geometry, board: Board, log: Int32Array, code: int, count: int) -> bool:
     """Log every set of `count` digits with `count` places between them in a house."""
-    for house in range(3 * geometry.size):
+    for number in range(3 * geometry.size):
+        house = (number + 2 * geometry.size) % (3 * geometry.size)
         few = 0
         for digit in range(geometry.size):
             mask = board.places[house, digit]

@@ -28,8 +28,8 @@ def _log_pair(
 def skyscrapers(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
     """Log every pair of parallel two-place lines that share one crossing line."""
     size = geometry.size
-    for digit in range(size):
-        for first in (0, size):
+    for first in (0, size):
+        for digit in range(size):
             for line in range(first, first + size):
                 places = board.places[line, digit]
                 for other in range(line + 1, first + size if bit_count(places) == 2 else 0):

@@ -12,7 +12,7 @@ from solvers.techniques.board import Board, Geometry, bit_count, first_bit
 from solvers.techniques.compiled import kernel
 from solvers.techniques.intersections import push_house_cells
 from solvers.techniques.log import ELIMINATION, FURTHER, Int32Array, commit, push
-from solvers.techniques.rectangles import next_rectangle, push_present, start_rectangle
+from solvers.techniques.rectangles import push_present, rectangle_count, set_rectangle, start_rectangle
 
 TEST_3, TEST_4, TEST_6, HIDDEN = 3, 4, 6, 7
 
@@ -64,6 +64,26 @@ def _subset_digits(geometry: Geometry, board: Board, house: int, subset: int) ->
 
 
 @kernel
+def _next_subset(subset: int, items: int) -> int:
+    """Return the subset of `items` after `subset` in the order of a dictionary, or 0 after the last."""
+    highest = 0
+    while subset >> highest:
+        highest += 1
+    later = items >> highest << highest
+    if later:
+        return subset | later & -later
+    subset &= ~(1 << highest - 1)
+    if subset == 0:
+        return 0
+    highest = 0
+    while subset >> highest:
+        highest += 1
+    last = 1 << highest - 1
+    later = items & ~(2 * last - 1)
+    return subset & ~last | later & -later
+
+
+@kernel
 def _log_roof_subset(
     geometry: Geometry,
     board: Board,
@@ -103,14 +123,14 @@ def _roof_subset(
     for index in range(geometry.size):
         if np.any(corners == geometry.cells_of[house, index]):
             others &= ~(1 << index)
-    for subset in range(1, 1 << geometry.size):
-        if subset & ~others:
-            continue
+    subset = _next_subset(0, others)
+    while subset:
         digits = extra | _subset_digits(geometry, board, house, subset)
         if bit_count(digits) == bit_count(subset) + 1 and _log_roof_subset(
             geometry, board, log, code, pair, corners, roofs, house, subset, digits
         ):
             return True
+        subset = _next_subset(subset, others)
     return False
 
 
@@ -235,15 +255,11 @@ def _test_rectangle(
 @kernel
 def uniqueness(geometry: Geometry, board: Board, log: Int32Array, code: int, test: int) -> bool:
     """Log every instance of a uniqueness test (1 to 6) or of the hidden rectangle (7)."""
-    corners = np.zeros(4, dtype=np.int32)
-    while next_rectangle(geometry, corners):
-        for corner in range(4):
-            pair = board.candidates[corners[corner]]
-            if bit_count(pair) != 2:
-                continue
-            repeated = False
-            for earlier in range(corner):
-                repeated = repeated or board.candidates[corners[earlier]] == pair
-            if not repeated and _test_rectangle(geometry, board, log, code, pair, corners, test):
+    corners = np.empty(4, dtype=np.int32)
+    for cell in range(geometry.sees.shape[0]):
+        pair = board.candidates[cell]
+        for number in range(rectangle_count(geometry) if bit_count(pair) == 2 else 0):
+            set_rectangle(geometry, cell, number, corners)
+            if _test_rectangle(geometry, board, log, code, pair, corners, test):
                 return True
     return False
