@@ -156,7 +156,10 @@ def test_refusals_say_what_is_in_the_way(move, reason):
 
 def test_walls_stop_vehicles():
     puzzle = RushHour()
-    assert puzzle.refusal(puzzle.parse("............AAx....................."), Step("A", "right")) == "a wall is in the way"
+    assert (
+        puzzle.refusal(puzzle.parse("............AAx....................."), Step("A", "right"))
+        == "a wall is in the way"
+    )
 
 
 def test_solved_means_the_right_end_of_the_row():

@@ -94,4 +94,6 @@ def test_the_registry_falls_back_to_the_puzzles_maker_then_to_this_one():
     solvers.oracle(Own(), 6, speed=1)
     assert made == [(6, {"speed": 1})]
     puzzle = RushHour()
-    assert type(solvers.oracle(puzzle, puzzle.parse("............AA......................"))).__name__ == "RushHourOracle"
+    assert (
+        type(solvers.oracle(puzzle, puzzle.parse("............AA......................"))).__name__ == "RushHourOracle"
+    )

@@ -53,7 +53,9 @@ def test_every_expert_move_is_one_step_nearer(board, random):
     togo = oracle.distance_to_go(state)
     after = {move: oracle.distance_to_go(PUZZLE.apply(state, move)) for move in PUZZLE.moves(state)}
     assert all(abs(far - togo) <= 1 for far in after.values())
-    assert set(oracle.expert_moves(state)) == ({move for move, far in after.items() if far == togo - 1} if togo else set())
+    assert set(oracle.expert_moves(state)) == (
+        {move for move, far in after.items() if far == togo - 1} if togo else set()
+    )
     assert len(oracle.plan(state)) == togo
 
 
