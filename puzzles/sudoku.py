@@ -103,6 +103,7 @@ class Sudoku(Puzzle[SudokuState, Fill]):
         self._single = tuple(bytes([digit]) for digit in range(size + 1))
         self._tokens = (".", *(str(digit) for digit in range(1, size + 1)))
         self._fills = tuple(tuple(Fill(cell, digit) for digit in range(size + 1)) for cell in range(self.layout.cells))
+        self._picture = self._board_picture()
         self._peer_values = tuple(itemgetter(*peers) for peers in self.layout.peers)
 
     def __repr__(self) -> str:
@@ -244,17 +245,7 @@ class Sudoku(Puzzle[SudokuState, Fill]):
 
     def render(self, state: SudokuState) -> str:
         """Return the board in rows, boxes set apart by `|` and lines."""
-        layout, lines = self.layout, []
-        for row in range(self.size):
-            held = state.values[row * self.size : (row + 1) * self.size]
-            symbols = [SYMBOLS[digit] if digit else "." for digit in held]
-            groups = [
-                " ".join(symbols[left : left + layout.box_columns]) for left in range(0, self.size, layout.box_columns)
-            ]
-            if row and row % layout.box_rows == 0:
-                lines.append("-+-".join("-" * len(group) for group in groups))
-            lines.append(" | ".join(groups))
-        return "\n".join(lines)
+        return self._picture % tuple(board_text(state.values))
 
     # ---------------------------------------------------------------- subgoals
 
@@ -306,6 +297,14 @@ class Sudoku(Puzzle[SudokuState, Fill]):
         return check_thought(state.values, self.layout.boxes, thought)
 
     # ---------------------------------------------------------------- details
+
+    def _board_picture(self) -> str:
+        """Return the board with a `%s` in each cell."""
+        layout = self.layout
+        groups = [" ".join(["%s"] * layout.box_columns)] * (self.size // layout.box_columns)
+        line = "-+-".join(["-" * (2 * layout.box_columns - 1)] * len(groups))
+        bands = [" | ".join(groups) + "\n"] * layout.box_rows
+        return f"{line}\n".join(["".join(bands)] * (self.size // layout.box_rows)).removesuffix("\n")
 
     def _open_boxes(self, start: SudokuState) -> tuple[int, ...]:
         """Return the boxes with a blank in `start`, from 0."""

@@ -118,9 +118,12 @@ def canonical_text(digits: bytes, size: int) -> str:
     return board_text(canonical)
 
 
+_AS_TEXT = f".{SYMBOLS[1:]}".encode().ljust(256, b"?")
+
+
 def board_text(digits: bytes) -> str:
     """Return a board as one line, `.` where blank."""
-    return "".join([SYMBOLS[digit] if digit else "." for digit in digits])
+    return digits.translate(_AS_TEXT).decode("ascii")
 
 
 class _Copies:
