@@ -46,12 +46,20 @@ ESTIMATORS: dict[str, Estimator] = {
     "beacon-dropped": partial(beacon, cuts="dropped"),
 }
 
-NEEDS_VALUES: dict[str, Literal["critic", "rollouts"]] = {"ppo": "critic", "vineppo": "rollouts"}
+Values = Literal["critic", "rollouts"]
+"""Where the values of states come from: a learned critic, or continuations from snapshots."""
+
+NEEDS_VALUES: dict[str, Values] = {"ppo": "critic", "vineppo": "rollouts"}
 """The estimators that read `CreditBatch.values`, and where those come from."""
 
 
-def register_estimator(name: str, estimator: Estimator) -> None:
+def register_estimator(name: str, estimator: Estimator, *, needs: Values | None = None) -> None:
     """Add a user's estimator under a name, so that training, studies and figures find it.
+
+    Args:
+        name: any name that is free and holds no colon.
+        estimator: the function.
+        needs: where its `CreditBatch.values` come from, if it reads them.
 
     Raises:
         ValueError: if the name is taken by another estimator or holds a colon.
@@ -61,6 +69,8 @@ def register_estimator(name: str, estimator: Estimator) -> None:
     if ESTIMATORS.get(name, estimator) is not estimator:
         raise ValueError(f"estimator {name!r} exists already; register yours under another name")
     ESTIMATORS[name] = estimator
+    if needs is not None:
+        NEEDS_VALUES[name] = needs
 
 
 def find_estimator(name: str) -> Estimator:

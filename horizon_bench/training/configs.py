@@ -67,10 +67,12 @@ class RolloutConfig:
     """Cap of a reply in tokens; the model's longest reply by default."""
     thought_slip: float = 0.0
     """Probability that a thought token is replaced by a random one; the same mixture is trained on."""
+    value_rollouts: int = 9
+    """Continuations from the state of each decision, for estimators whose values come from rollouts (`vineppo`)."""
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        for name in ("groups", "attempts"):
+        for name in ("groups", "attempts", "value_rollouts"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
 

@@ -24,7 +24,9 @@ from horizon_bench.credit import (
     find_estimator,
     update_diagnostics,
 )
+from horizon_bench.credit.batch import FloatArray
 from horizon_bench.credit.critics import critic_targets
+from horizon_bench.credit.snapshots import rollout_values
 from horizon_bench.envs.settings import Settings
 from horizon_bench.episodes import Episode
 from horizon_bench.policies.sampling import reply_outputs, state_values
@@ -113,12 +115,7 @@ class Trainer:
     ) -> None:
         """Prepare a run; nothing is drawn yet."""
         needs = NEEDS_VALUES.get(config.estimator)
-        if needs == "rollouts":
-            raise ValueError(
-                f"estimator {config.estimator!r} needs rollouts from snapshots, which this trainer does not make; "
-                "use another estimator or fill CreditBatch.values yourself"
-            )
-        self.critic = needs == "critic"
+        self.critic, self.continues = needs == "critic", needs == "rollouts"
         if self.critic and policy.model.value_head is None:
             raise ValueError(f"estimator {config.estimator!r} needs a critic; create the policy with value_head=True")
         torch.set_num_threads(1)
@@ -169,23 +166,24 @@ class Trainer:
             number: updates that are finished already.
             instances: training instances or their schedule.
         """
-        draw, play, order = np.random.SeedSequence((self.seed, number)).spawn(3)
+        draw, play, order, onward = np.random.SeedSequence((self.seed, number)).spawn(4)
         pool = instances(number) if callable(instances) else instances
         if not len(pool):
             raise ValueError(f"there are no training instances for update {number + 1}")
         chosen = draw_evenly(len(pool), self.rollout.groups, np.random.default_rng(draw))
+        played = [pool[index] for index in chosen]
         self.policy.model.eval()
-        episodes = rollout(
-            self.player,
-            [pool[index] for index in chosen],
-            self.settings,
-            self.rollout.attempts,
-            int(play.generate_state(1)[0]),
-        )
+        episodes = rollout(self.player, played, self.settings, self.rollout.attempts, int(play.generate_state(1)[0]))
+        values = self._continued(episodes, played, int(onward.generate_state(1)[0])) if self.continues else None
         metrics = rollout_metrics(episodes)
         metrics["learning_rate"] = self._set_rates(number)
-        metrics.update(self._learn(episodes, np.random.default_rng(order)))
+        metrics.update(self._learn(episodes, values, np.random.default_rng(order)))
         return metrics, episodes
+
+    def _continued(self, episodes: Sequence[Episode], instances: Sequence[Playable], seed: int) -> FloatArray:
+        """Return the value of each decision's state, from continuations with the policy as it is now."""
+        count = self.rollout.value_rollouts
+        return rollout_values(self.player, episodes, instances, self.settings, rollouts=count, seed=seed)
 
     def _set_rates(self, number: int) -> float:
         """Set the learning rates of this update and return the policy's."""
@@ -195,10 +193,12 @@ class Trainer:
             group["lr"] = rate
         return rates[0]
 
-    def _learn(self, episodes: list[Episode], rng: np.random.Generator) -> dict[str, float]:
+    def _learn(
+        self, episodes: list[Episode], continued: FloatArray | None, rng: np.random.Generator
+    ) -> dict[str, float]:
         """Take the optimiser steps of one batch and return the mean metrics of the steps."""
         batch = ReplyBatch.from_episodes(episodes)
-        values = self._values(batch, episodes) if self.critic else (None, None)
+        values = self._values(batch, episodes) if self.critic else (continued, None)
         credit = CreditBatch.from_episodes(episodes, *values)
         advantages = self.estimator(credit, **self.config.estimator_options)
         targets = critic_targets(credit, **self._critic_options()) if self.critic else np.zeros(len(batch))

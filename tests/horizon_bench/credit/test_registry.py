@@ -31,6 +31,15 @@ def test_a_registered_estimator_is_found_and_drawn(registered: str) -> None:
     assert credit_table(batch)[registered].tolist() == [0, 1, 1]
 
 
+def test_an_estimator_may_say_that_it_reads_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(ESTIMATORS, "valued", raising=False)
+    monkeypatch.delitem(NEEDS_VALUES, "valued", raising=False)
+    register_estimator("valued", only_last, needs="critic")
+    assert NEEDS_VALUES["valued"] == "critic"
+    assert "valued" not in credit_table(CreditBatch.from_ragged([[1.0]]))
+    del ESTIMATORS["valued"], NEEDS_VALUES["valued"]
+
+
 def test_registering_twice_is_harmless_and_taking_a_name_is_refused(registered: str) -> None:
     register_estimator(registered, only_last)
     with pytest.raises(ValueError, match="estimator 'grpo' exists already"):
