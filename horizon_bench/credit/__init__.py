@@ -2,7 +2,7 @@
 
 from horizon_bench.credit.batch import CreditBatch
 from horizon_bench.credit.corrections import CORRECTIONS, Correction, correction_report, find_correction
-from horizon_bench.credit.diagnostics import rollout_diagnostics, update_diagnostics
+from horizon_bench.credit.diagnostics import update_diagnostics
 from horizon_bench.credit.registry import ESTIMATORS, NEEDS_VALUES, Estimator, find_estimator, register_estimator
 from horizon_bench.credit.table import credit_table
 
@@ -18,6 +18,5 @@ __all__ = [
     "find_correction",
     "find_estimator",
     "register_estimator",
-    "rollout_diagnostics",
     "update_diagnostics",
 ]

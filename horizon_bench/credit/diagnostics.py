@@ -1,7 +1,7 @@
 """Numbers that say what an estimator did with a batch: conflicts, zeros, contrast at subgoals, use, isolation.
 
-Pure functions of arrays; an undefined share (nothing to count) is NaN here and left out of `update_diagnostics` and
-`rollout_diagnostics`, whose dictionaries go into the records.
+Pure functions of arrays; an undefined share (nothing to count) is NaN here and left out of `update_diagnostics`, whose
+dictionary goes into the records. What the policy did, credit aside, is in `horizon_bench.training.metrics`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from horizon_bench.credit.batch import BoolArray, CreditBatch, FloatArray
 from horizon_bench.credit.beacon import segment_numbers
 from horizon_bench.credit.groups import check_choice
 from horizon_bench.credit.states import pair_labels, state_groups
-from horizon_bench.episodes import Episode
 
 Scope = Literal["group", "batch"]
 """Whether equal state-action pairs are pooled inside a group or over the whole batch."""
@@ -212,34 +211,6 @@ def update_diagnostics(
             "advantage_mean": float(advantages.mean()) if batch.turns else math.nan,
             "advantage_std": float(advantages.std()) if batch.turns else math.nan,
             "subgoals_per_episode": float(batch.subgoals_reached.sum()) / episodes,
-        }
-    )
-
-
-def rollout_diagnostics(episodes: Sequence[Episode]) -> dict[str, float]:
-    """Return the behaviour figures of some episodes for the records; what is undefined is left out.
-
-    Keys: `entropy` (nats, mean over reply tokens), `max_length_share` (replies that hit the token cap),
-    `invalid_share` (replies with a format or legality error), `actions_written` and `actions_carried_out` (mean atomic
-    actions of a reply), `reply_tokens`, `decisions`, `solved_share`, `subgoals_per_episode`, `partial_success_share`.
-    """
-    turns = [turn for episode in episodes for turn in episode.turns]
-    lengths = np.array([len(turn.reply_ids) for turn in turns], dtype=np.float64)
-    entropy = np.array([turn.entropy for turn in turns], dtype=np.float64)
-    subgoals = [sum(len(turn.subgoals_reached) for turn in episode.turns) for episode in episodes]
-    partial = [count > 0 and not episode.solved for count, episode in zip(subgoals, episodes, strict=True)]
-    return _defined(
-        {
-            "entropy": float(lengths @ entropy / lengths.sum()) if lengths.sum() > 0 else math.nan,
-            "max_length_share": _mean([turn.capped for turn in turns]),
-            "invalid_share": _mean([not (turn.format_ok and turn.legal) for turn in turns]),
-            "actions_written": _mean([turn.actions_written for turn in turns]),
-            "actions_carried_out": _mean([len(turn.moves) for turn in turns]),
-            "reply_tokens": _mean(lengths),
-            "decisions": _mean([episode.decisions for episode in episodes]),
-            "solved_share": _mean([episode.solved for episode in episodes]),
-            "subgoals_per_episode": _mean(subgoals),
-            "partial_success_share": _mean(partial),
         }
     )
 

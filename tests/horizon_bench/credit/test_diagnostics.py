@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from horizon_bench.credit import CreditBatch, rollout_diagnostics, update_diagnostics
+from horizon_bench.credit import CreditBatch, update_diagnostics
 from horizon_bench.credit.diagnostics import (
     correlation,
     isolation_correlation,
@@ -18,7 +18,6 @@ from horizon_bench.credit.diagnostics import (
     used_shares,
     zero_shares,
 )
-from horizon_bench.episodes import Episode, Turn
 
 
 def batch_of(episodes: list[dict[str, Any]]) -> tuple[CreditBatch, np.ndarray]:
@@ -122,44 +121,3 @@ def test_undefined_figures_are_left_out_of_the_record() -> None:
     assert found["used_share"] == 1
     assert all(math.isfinite(value) for value in found.values())
     assert update_diagnostics(CreditBatch.from_ragged([]), np.zeros(0))["repeated_pairs"] == 0
-
-
-def turn(tokens: int, **changes: Any) -> Turn:
-    fields: dict[str, Any] = {
-        "observation": "",
-        "reply": "",
-        "prompt_ids": np.zeros(0, dtype=np.int64),
-        "reply_ids": np.zeros(tokens, dtype=np.int64),
-        "sampling_logprobs": np.zeros(tokens, dtype=np.float32),
-        "entropy": 1.0,
-        "capped": False,
-        "format_ok": True,
-        "legal": True,
-        "actions_written": 2,
-        "moves": ("m",),
-        "illegal_actions": 0,
-        "reward": 0.0,
-        "step_reward": 0.0,
-        "subgoals_reached": (),
-        "own_subgoal": None,
-        "state_hash": 0,
-        "distance_before": None,
-        "distance_after": None,
-    }
-    return Turn(**(fields | changes))
-
-
-def test_behaviour_figures_of_a_rollout() -> None:
-    turns = (turn(3), turn(1, entropy=3.0, capped=True), turn(0, format_ok=False), turn(4, subgoals_reached=(0, 1)))
-    episodes = [Episode("k", "", "-", 4, 0, 0, turns, False, False, True, "max_decisions")]
-    found = rollout_diagnostics(episodes)
-    assert found["entropy"] == pytest.approx((3 + 3 + 4) / 8)
-    assert found["max_length_share"] == 0.25
-    assert found["invalid_share"] == 0.25
-    assert found["actions_written"] == 2
-    assert found["actions_carried_out"] == 1
-    assert found["reply_tokens"] == 2
-    assert found["decisions"] == 4
-    assert found["subgoals_per_episode"] == 2
-    assert found["partial_success_share"] == 1
-    assert rollout_diagnostics([]) == {}
