@@ -22,7 +22,7 @@ class Comparison:
     one: Condition
     other: Condition
     axis: str
-    """What differs: `training`, `run as`, `interface`, `credit`, `levels` or `settings`."""
+    """What differs: `training`, `run as`, `interface`, `credit`, `levels`, `policy` or names of settings."""
     overall: Estimate
     """avg@k of `one` minus `other`, over all levels, paired by seed and puzzle."""
     by_level: dict[str, Estimate]
@@ -108,6 +108,10 @@ def _axis(one: Condition, other: Condition) -> str | None:
         "policy": one.cell.policy != other.cell.policy,
     }
     axes = [axis for axis, different in differs.items() if different]
+    if axes == ["settings"]:
+        mine, theirs = dict(other_settings(one.cell)), dict(other_settings(other.cell))
+        names = sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))
+        return ", ".join(name.replace("_", " ") for name in names) or "variant"
     return axes[0] if len(axes) == 1 else None
 
 

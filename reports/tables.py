@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reports.comparisons import compare, generalisation_gap, interquartile
+from reports.comparisons import Comparison, generalisation_gap, interquartile
 from reports.conditions import PHASES, Condition
 from reports.gather_training import COSTS, costs_at, evaluation_grids
 from reports.intervals import Estimate, generator, mean_estimate, rate_estimate
@@ -140,10 +140,10 @@ def levels_table(conditions: Sequence[Condition]) -> Table:
     return Table("levels", "Success by level", columns, tuple(rows), note)
 
 
-def comparisons_table(conditions: Sequence[Condition]) -> Table:
+def comparisons_table(comparisons: Sequence[Comparison]) -> Table:
     """Return the differences between conditions that differ in one thing, paired by seed and puzzle."""
     rows = []
-    for pair in compare(conditions):
+    for pair in comparisons:
         improved = pair.improvement.format(1.0, 2) if pair.improvement else MISSING
         by_level = "; ".join(f"{level} {gap.format(sign=True)}" for level, gap in pair.by_level.items())
         overall = pair.overall.format(sign=True)
@@ -240,13 +240,15 @@ def published_table(conditions: Sequence[Condition]) -> Table:
     )
 
 
-def all_tables(results: Results, conditions: Sequence[Condition]) -> tuple[Table, ...]:
+def all_tables(
+    results: Results, conditions: Sequence[Condition], comparisons: Sequence[Comparison]
+) -> tuple[Table, ...]:
     """Return every table that has rows, in the page's order."""
     tables = (
         horizon_table(conditions),
         conditions_table(results, conditions),
         levels_table(conditions),
-        comparisons_table(conditions),
+        comparisons_table(comparisons),
         gaps_table(conditions),
         equal_cost_table(results),
         collapse_table(results),

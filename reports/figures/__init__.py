@@ -42,7 +42,7 @@ __all__ = [
     "write_figures",
 ]
 
-WIDTH, HEIGHT = 5.2, 3.4
+WIDTH, HEIGHT = 4.5, 3.1
 """Of one panel's axes, in inches."""
 
 

@@ -44,12 +44,12 @@ INK, GRID, PAPER = "#1c2430", "#c9ced6", "#ffffff"
 SETTINGS: Any = {
     "svg.fonttype": "none",
     "font.family": ["DejaVu Sans"],
-    "font.size": 9,
-    "axes.titlesize": 9.5,
+    "font.size": 9.5,
+    "axes.titlesize": 10,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.titlepad": 17,
-    "axes.labelsize": 9,
+    "axes.labelsize": 9.5,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
     "axes.titlecolor": INK,
@@ -66,10 +66,10 @@ SETTINGS: Any = {
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
-    "xtick.labelsize": 8.5,
-    "ytick.labelsize": 8.5,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
     "legend.frameon": False,
-    "legend.fontsize": 8.5,
+    "legend.fontsize": 9,
     "lines.linewidth": 1.6,
     "lines.markersize": 5,
 }
@@ -107,7 +107,7 @@ def svg_bytes(figure: Figure, name: str) -> bytes:
 
     buffer = io.BytesIO()
     with rc_context({**SETTINGS, "svg.hashsalt": name}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight")
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, bbox_inches=_box(figure))
     return buffer.getvalue()
 
 
@@ -117,8 +117,15 @@ def png_bytes(figure: Figure) -> bytes:
 
     buffer = io.BytesIO()
     with rc_context(SETTINGS):
-        figure.savefig(buffer, format="png", dpi=180, metadata={"Software": None}, bbox_inches="tight", facecolor=PAPER)
+        figure.savefig(
+            buffer, format="png", dpi=180, metadata={"Software": None}, bbox_inches=_box(figure), facecolor=PAPER
+        )
     return buffer.getvalue()
+
+
+def _box(figure: Figure) -> Any:
+    """Return the part of the figure that holds something, in inches, with a margin."""
+    return figure.get_tightbbox().padded(0.08)
 
 
 def write_figure(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
