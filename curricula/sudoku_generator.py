@@ -126,11 +126,10 @@ def _by_technique(size: int, target: int, request: TechniqueRequest, seed: int, 
     """Return one puzzle that meets a technique request."""
     from curricula.sudoku_techniques import technique_puzzle
 
-    givens, solution, blanks = technique_puzzle(size, target, request, seed, attempts)
+    givens, solution, account = technique_puzzle(size, target, request, seed, attempts)
     if not givens:
-        reached = "the right blanks needed other techniques" if blanks == target else f"the nearest had {blanks} blanks"
         raise GenerationError(
-            f"{target} blanks with one solution and {request} asked on {size}x{size}: {attempts} attempts, {reached}; "
+            f"{target} blanks with one solution and {request} asked on {size}x{size}: {account}; "
             "ask for other blanks or techniques, or allow more attempts"
         )
-    return GeneratedSudoku(givens, solution, blanks)
+    return GeneratedSudoku(givens, solution, givens.count("."))

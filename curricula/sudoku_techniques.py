@@ -1,14 +1,14 @@
 """Sudokus whose way is known: a technique set that suffices, or a hardest technique that is needed.
 
 Two ways lead there. *Digging within* blanks a full grid while a set of techniques still solves the rest. *Topping up*
-starts from a hard puzzle and gives digits back while the techniques below the wanted one still do not suffice; so a
-wing or a fish is needed even with few blanks left. Where that gets stuck above the blanks asked for, some givens are
+starts from a hard puzzle and gives digits back while the techniques but the wanted one still do not suffice; so a wing
+or a fish is needed even with few blanks left. Where that gets stuck above the blanks asked for, some givens are
 blanked and others given back, as long as it gets no worse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ from solvers.techniques.table import code_of
 HARD_BLANKS: dict[int, int] = {4: 11, 6: 25, 9: 55}
 """Blanks of the puzzles that topping up starts from, by size: few puzzles have many more."""
 
-_BASES = 24
+_BASES = 100
 _ROUNDS = 40
 _REOPENED = 6
 _SINGLES = 3
@@ -55,20 +55,16 @@ class TechniqueRequest:
         return cls(wanted, allowed)
 
     @property
-    def below(self) -> frozenset[str]:
-        """Techniques easier than every wanted one."""
-        first = min(code_of(name) for name in self.wanted)
-        return self._allowed(technique.name for technique in TECHNIQUES[:first] if technique.graded)
-
-    @property
     def within(self) -> frozenset[str]:
         """Techniques that a puzzle may need."""
         last = max((code_of(name) for name in self.wanted), default=len(TECHNIQUES))
-        return self._allowed(technique.name for technique in TECHNIQUES[: last + 1] if technique.graded)
+        names = frozenset(technique.name for technique in TECHNIQUES[: last + 1] if technique.graded)
+        return names if self.restrict is None else self.restrict - {one.name for one in TECHNIQUES[last + 1 :]}
 
-    def _allowed(self, names: Iterator[str]) -> frozenset[str]:
-        chosen = frozenset(names)
-        return chosen if self.restrict is None else chosen & self.restrict
+    @property
+    def without(self) -> frozenset[str]:
+        """The same techniques less the wanted ones: they must not suffice."""
+        return self.within - self.wanted
 
     def met_by(self, puzzle: str) -> bool:
         """Return whether a puzzle with one solution is as requested."""
@@ -87,23 +83,35 @@ class TechniqueRequest:
 
 def technique_puzzle(
     size: int, target: int, request: TechniqueRequest, seed: int, attempts: int
-) -> tuple[str, str, int]:
+) -> tuple[str, str, str]:
     """Return a puzzle of exactly `target` blanks that meets a request, with its solution.
 
     Returns:
-        Puzzle, solution and blanks; if no attempt met the request, "" and "" and the blanks that came nearest.
+        Puzzle, solution and ""; if no attempt met the request, two empty texts and how far the attempts got.
     """
     rng = np.random.default_rng(seed)
-    easy = request.wanted and max(code_of(name) for name in request.wanted) < _SINGLES
-    nearest = size * size
+    hard = bool(request.wanted) and max(code_of(name) for name in request.wanted) >= _SINGLES
+    reached: list[int] = []
     for attempt in range(attempts):
-        dig = not request.wanted or (attempt % 2 == 0) == bool(easy)
-        puzzle, solution = _dug_within(size, target, request, rng) if dig else _topped_up(size, target, request, rng)
-        blanks = puzzle.count(".")
-        if blanks == target and request.met_by(puzzle):
-            return puzzle, solution, blanks
-        nearest = min(nearest, blanks or nearest, key=lambda reached: abs(reached - target))
-    return "", "", nearest
+        top_up = hard or (request.wanted and attempt % 2 == 1)
+        puzzle, solution = _topped_up(size, target, request, rng) if top_up else _dug_within(size, target, request, rng)
+        if puzzle.count(".") == target and request.met_by(puzzle):
+            return puzzle, solution, ""
+        reached.append(puzzle.count("."))
+    return "", "", _account(reached, target)
+
+
+def _account(reached: list[int], target: int) -> str:
+    """Return in words how far the attempts got, from the blanks of each; 0 where no puzzle of the kind came up."""
+    others = [blanks for blanks in reached if blanks not in (0, target)]
+    parts = [f"{len(reached)} attempts"]
+    if reached.count(0):
+        parts.append(f"{reached.count(0)} found no such puzzle among {_BASES} hard ones")
+    if reached.count(target):
+        parts.append(f"{reached.count(target)} reached {target} blanks, but needed other techniques")
+    if others:
+        parts.append(f"the nearest had {min(others, key=lambda blanks: abs(blanks - target))} blanks")
+    return ", ".join(parts)
 
 
 def _drawn(size: int, target: int, rng: np.random.Generator) -> tuple[str, str]:
@@ -132,39 +140,39 @@ def _dug_within(size: int, target: int, request: TechniqueRequest, rng: np.rando
 
 
 def _topped_up(size: int, target: int, request: TechniqueRequest, rng: np.random.Generator) -> tuple[str, str]:
-    """Fill cells of a hard puzzle in random order while the techniques below the wanted do not suffice.
+    """Fill cells of a hard puzzle in random order while it cannot do without the wanted techniques.
 
     Returns:
         The puzzle with its solution; more than `target` blanks if the technique would be lost before, none if no hard
         puzzle came up.
     """
-    below, within = request.below, request.within
+    without, within = request.without, request.within
     for _ in range(_BASES):
         puzzle, solution = _drawn(size, max(target, HARD_BLANKS[size]), rng)
         enough = puzzle.count(".") >= target
-        if enough and not solvable_with(puzzle, below) and solvable_with(puzzle, within):
+        if enough and not solvable_with(puzzle, without) and solvable_with(puzzle, within):
             break
     else:
         return solution, solution
-    puzzle = _filled(puzzle, solution, target, below, rng)
+    puzzle = _filled(puzzle, solution, target, without, rng)
     for _ in range(_ROUNDS):
         if puzzle.count(".") == target:
             break
-        moved = _filled(_reopened(puzzle, within, rng), solution, target, below, rng)
+        moved = _filled(_reopened(puzzle, within, rng), solution, target, without, rng)
         if moved.count(".") <= puzzle.count("."):
             puzzle = moved
     return puzzle, solution
 
 
-def _filled(puzzle: str, solution: str, target: int, below: frozenset[str], rng: np.random.Generator) -> str:
-    """Give digits back in random order, down to `target` blanks, while the techniques in `below` do not suffice."""
+def _filled(puzzle: str, solution: str, target: int, without: frozenset[str], rng: np.random.Generator) -> str:
+    """Give digits back in random order, down to `target` blanks, while the techniques in `without` do not suffice."""
     blanks = [cell for cell, digit in enumerate(puzzle) if digit == "."]
     surplus = len(blanks) - target
     for cell in rng.permutation(blanks).tolist():
         if surplus <= 0:
             break
         trial = puzzle[:cell] + solution[cell] + puzzle[cell + 1 :]
-        if not solvable_with(trial, below):
+        if not solvable_with(trial, without):
             puzzle, surplus = trial, surplus - 1
     return puzzle
 

@@ -107,6 +107,9 @@ def test_requests_that_fail_say_what_was_tried_and_how_far_it_got() -> None:
     with pytest.raises(GenerationError, match=r"64 blanks .* 3 grids and \d+ digs reached 5\d blanks"):
         generate(1, 9, 64, seed=1, attempts=3)
     wanted = r"60 blanks .* solvable with Full House, Naked Single only .* 5 attempts, the nearest had 5\d blanks"
+    jellyfish = r"32 blanks .* Jellyfish .* 1 attempts, 1 found no such puzzle among 100 hard ones"
+    with pytest.raises(GenerationError, match=jellyfish):
+        generate(1, 9, 32, seed=1, technique="Jellyfish", attempts=1)
     with pytest.raises(GenerationError, match=wanted):
         generate(1, 9, 60, seed=1, restrict=SINGLES[:2], attempts=5)
     with pytest.raises(GenerationError, match=r"12 blanks .* hardest technique X-Wing .* 2 attempts"):

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from curricula.sudoku_generator import generate
 from puzzles.sudoku import Fill, Sudoku, SudokuState
+from puzzles.sudoku_symmetry import random_symmetry
 from solvers.base import Oracle
 from solvers.sudoku import SudokuOracle, count_solutions, singles
+from solvers.techniques import solvable_with
 
 UNIQUE = "59.....486.8...3.7...2.1.......4.....753.698.....9.......8.3...2.6...7.934.....65"
 PUZZLES_4 = [Sudoku(4).parse(one.givens) for one in generate(12, 4, (5, 6), seed=4)]
@@ -158,6 +160,20 @@ def test_a_start_that_holds_a_wrong_digit_is_refused_unless_it_may_be_overwritte
     with pytest.raises(ValueError, match="holds a wrong digit"):
         SudokuOracle(Sudoku(4), state)
     assert SudokuOracle(Sudoku(4, overwrite=True), state).distance == start.blanks
+
+
+@given(st.sampled_from((4, 6, 9)), st.integers(0, 2**32))
+@settings(max_examples=15, deadline=None)
+def test_a_symmetry_keeps_key_solutions_distance_and_the_grade_by_singles(size: int, seed: int) -> None:
+    puzzle, rng = Sudoku(size), np.random.default_rng(seed)
+    start = puzzle.parse(generate(1, size, {4: 10, 6: 22, 9: 48}[size], rng=rng)[0].givens)
+    digits = random_symmetry(size, rng).apply(start.givens)
+    copy = SudokuState(digits, digits)
+    assert puzzle.key(copy) == puzzle.key(start)
+    assert count_solutions(copy, limit=None) == 1
+    assert SudokuOracle(puzzle, copy).distance == SudokuOracle(puzzle, start).distance
+    for names in (("Full House",), ("Full House", "Naked Single"), ("Full House", "Naked Single", "Hidden Single")):
+        assert solvable_with(copy, names) == solvable_with(start, names)
 
 
 def test_many_wrong_digits_are_measured_quickly() -> None:
