@@ -10,6 +10,7 @@ import re
 import pytest
 
 from horizon_bench.credit import CORRECTIONS, ESTIMATORS
+from horizon_bench.credit.probe import format_table, probe
 
 PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "credit.md"
 MODULES = (
@@ -37,3 +38,8 @@ def test_every_function_in_the_table_of_conventions_exists(page: str) -> None:
     assert len(named) >= 25
     for module, function in named:
         assert callable(getattr(importlib.import_module(f"horizon_bench.credit.{module}"), function))
+
+
+@pytest.mark.parametrize("name", ["rloo", "centred-turns"])
+def test_the_figures_of_the_probe_are_those_of_its_command(page: str, name: str) -> None:
+    assert format_table(probe([name], batches=1000)).split("\n")[-1] in page
