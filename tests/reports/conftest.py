@@ -1,11 +1,13 @@
-"""Makes results folders whose truth is known: success follows a closed form, one run collapses, episodes are real moves."""
+"""Makes results folders whose truth is known: closed-form success, one collapsing run, episodes of real moves."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from horizon_bench.episodes import Episode, Turn
 from reports.records import (
@@ -49,9 +51,38 @@ ARMS = (
     Arm("study-sudoku-atomic-t3-outcome", "atomic, trained on T3", after=0.95, collapsing_seeds=(1,)),
     Arm("study-sudoku-macro-t3-outcome", "macro, trained on T3", "macro", before=0.87, after=0.96),
     Arm(
-        "study-sudoku-atomic-t3-subgoal", "atomic + subgoals, trained on T3", "atomic", "subgoal", "subgoal-next", after=0.94
+        "study-sudoku-atomic-t3-subgoal",
+        "atomic + subgoals, trained on T3",
+        "atomic",
+        "subgoal",
+        "subgoal-next",
+        after=0.94,
     ),
 )
+
+
+@dataclass(frozen=True)
+class Makers:
+    """What a test needs to make results of its own."""
+
+    results: Callable[..., Path]
+    run: Callable[..., Path]
+    arm: type[Arm]
+    arms: tuple[Arm, ...]
+    stored_episodes: Callable[..., list[StoredEpisode]]
+
+
+@pytest.fixture(scope="session")
+def make() -> Makers:
+    """Return the makers of synthetic results."""
+    return Makers(make_results, make_run, Arm, ARMS, stored_episodes)
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a results folder of two conditions and two seeds, of which one run collapses; tests only read it."""
+    folder = tmp_path_factory.mktemp("results")
+    return make_results(folder, (ARMS[2], ARMS[3]), seeds=2, puzzles=12)
 
 
 def make_results(folder: Path, arms: tuple[Arm, ...] = ARMS, seeds: int = 3, puzzles: int = 30) -> Path:
@@ -97,13 +128,24 @@ def cell_of(arm: Arm, seed: int) -> CellRecord:
         arm.train,
         tuple(LEVELS),
         preset="cpu",
-        settings={"cell": {"interface": arm.interface, "on_error": "semi", "slip": arm.voided}, "rollout": {"puzzles": 48, "attempts": 4}, "learning_rate": 1e-3},
+        settings={
+            "cell": {"interface": arm.interface, "on_error": "semi", "slip": arm.voided},
+            "rollout": {"puzzles": 48, "attempts": 4},
+            "learning_rate": 1e-3,
+        },
         versions={"python": "3.11.2", "numpy": "2.4.0"},
     )
 
 
 def evaluations(
-    arm: Arm, seed: int, phase: str, update: int, skill: float, puzzles: int, rng: np.random.Generator, split: str = "test"
+    arm: Arm,
+    seed: int,
+    phase: str,
+    update: int,
+    skill: float,
+    puzzles: int,
+    rng: np.random.Generator,
+    split: str = "test",
 ) -> list[Record]:
     """Return four attempts at each puzzle of each level, solved with probability skill ** distance."""
     rows: list[Record] = []
@@ -175,7 +217,15 @@ def stored_episodes(arm: Arm, seed: int, update: int, rng: np.random.Generator) 
     """Return four attempts at one puzzle of each of three levels, made of real moves."""
     return [
         StoredEpisode(
-            arm.study, arm.name, seed, "rl", update, "sudoku", 4, arm.interface, episode(level, group, attempt, arm, rng)
+            arm.study,
+            arm.name,
+            seed,
+            "rl",
+            update,
+            "sudoku",
+            4,
+            arm.interface,
+            episode(level, group, attempt, arm, rng),
         )
         for group, level in enumerate(("T1", "T3", "T5"))
         for attempt in range(4)
@@ -204,7 +254,17 @@ def episode(level: str, group: int, attempt: int, arm: Arm, rng: np.random.Gener
             break
     solved = not wrong
     return Episode(
-        f"key-{group}", start, level, distance, group, attempt, tuple(turns), solved, True, False, "solved" if solved else "wrong"
+        f"key-{group}",
+        start,
+        level,
+        distance,
+        group,
+        attempt,
+        tuple(turns),
+        solved,
+        True,
+        False,
+        "solved" if solved else "wrong",
     )
 
 

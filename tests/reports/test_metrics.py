@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reports.metrics import avg_at_k, interquartile_mean, pass_at_k, pass_hat_k, probability_of_improvement
+
+COUNTS = st.integers(1, 12).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n)))
+
+
+@given(COUNTS)
+def test_pass_at_k_is_the_share_of_subsets_with_a_success(counts: tuple[int, int, int]) -> None:
+    n, c, k = counts
+    subsets = list(combinations([1] * c + [0] * (n - c), k))
+    assert pass_at_k(n, c, k) == pytest.approx(sum(any(subset) for subset in subsets) / len(subsets))
+    assert pass_hat_k(n, c, k) == pytest.approx(sum(all(subset) for subset in subsets) / len(subsets))
+
+
+@given(COUNTS)
+def test_pass_at_k_lies_between_the_single_rate_and_any_success(counts: tuple[int, int, int]) -> None:
+    n, c, k = counts
+    assert c / n - 1e-12 <= pass_at_k(n, c, k) <= float(c > 0) + 1e-12
+    assert pass_at_k(n, c, k) == pytest.approx(1 - comb(n - c, k) / comb(n, k))
+
+
+@pytest.mark.parametrize("score", [pass_at_k, pass_hat_k, avg_at_k])
+def test_fewer_attempts_than_k_is_an_error_that_names_the_way_out(score) -> None:
+    with pytest.raises(ValueError, match="at least 4 attempts a puzzle, but one has 3"):
+        score([4, 3], [1, 1], 4)
+    with pytest.raises(ValueError, match="more successes"):
+        score([4], [5], 4)
+    with pytest.raises(ValueError, match="at least 1"):
+        score([4], [1], 0)
+
+
+def test_four_of_four_attempts_pass_if_one_did() -> None:
+    assert pass_at_k([4, 4, 4], [0, 1, 4], 4).tolist() == [0.0, 1.0, 1.0]
+    assert avg_at_k([4, 4, 4], [0, 1, 4], 4).tolist() == [0.0, 0.25, 1.0]
+
+
+@pytest.mark.shared
+def test_published_cases(shared_data: Path) -> None:
+    for case in json.loads((shared_data / "credit" / "pass_at_k.json").read_text()):
+        inputs, expected = case["inputs"], case["expected"]
+        solved, k = np.asarray(inputs["c"]), inputs["k"]
+        attempts = np.broadcast_to(inputs["n"], solved.shape)
+        scores = pass_at_k(attempts, solved, k)
+        assert scores == pytest.approx(expected.get("pass_at_k", expected.get("per_task")), rel=1e-11, abs=1e-11)
+        if "pass_hat_k" in expected:
+            assert pass_hat_k(attempts, solved, k) == pytest.approx(expected["pass_hat_k"], rel=1e-11, abs=1e-11)
+        if "mean" in expected:
+            assert scores.mean() == pytest.approx(expected["mean"], rel=1e-11)
+
+
+def test_the_interquartile_mean_drops_a_quarter_at_each_end() -> None:
+    assert interquartile_mean([0, 1, 2, 3, 4, 5, 6, 100]) == 3.5
+    assert interquartile_mean([1.0, 5.0, 9.0]) == 5.0
+    with pytest.raises(ValueError, match="no scores"):
+        interquartile_mean([])
+
+
+def test_the_probability_of_improvement_counts_ties_half() -> None:
+    assert probability_of_improvement([1.0, 3.0], [2.0, 2.0]) == 0.5
+    assert probability_of_improvement([2.0], [2.0]) == 0.5
+    assert probability_of_improvement([[3.0, 0.0]], [[2.0, 1.0]]) == 0.5
+    with pytest.raises(ValueError, match="tasks"):
+        probability_of_improvement(np.zeros((2, 3)), np.zeros((2, 2)))
