@@ -78,14 +78,40 @@ def _log_whole_chain(geometry: Geometry, board: Board, log: Int32Array, code: in
 
 
 @kernel
+def _log_cluster(
+    geometry: Geometry, board: Board, log: Int32Array, code: int, before: Int32Array, cells: Int32Array
+) -> bool:
+    """Log what all chains between the cells of a tree remove together; `cells` in the order of the search."""
+    mask = board.candidates[cells[0]]
+    odd = np.zeros(before.shape[0], np.bool_)
+    start(log, code, mask)
+    for cell in cells:
+        push(log, CELL, cell)
+        odd[cell] = before[cell] >= 0 and not odd[before[cell]]
+    for one in cells:
+        for two in cells:
+            if one < two and odd[one] != odd[two] and not geometry.sees[one, two]:
+                for digit in range(geometry.size):
+                    if mask >> digit & 1:
+                        push_common(geometry, board, log, one, two, digit)
+    return commit(log)
+
+
+@kernel
 def remote_pairs(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
-    """Log every shortest chain of equal pair cells with an odd number of links, at least three."""
+    """Log every shortest chain of equal pair cells with at least three links, and all of a cluster together."""
     cells = geometry.size * geometry.size
     before, queue, chain = np.empty(cells, np.int32), np.empty(cells, np.int32), np.empty(cells, np.int32)
     for first in range(cells):
         if bit_count(board.candidates[first]) != 2:
             continue
         reached = _pair_tree(geometry, board, first, before, queue)
+        if (
+            reached > 4
+            and first == queue[:reached].min()
+            and _log_cluster(geometry, board, log, code, before, queue[:reached])
+        ):
+            return True
         for cell in queue[:reached]:
             length = _trace(before, cell, 1, chain)
             if length >= 4 and cell > first:

@@ -313,3 +313,14 @@ def level_of(score: int, codes: Iterable[int]) -> str:
     while (limit := LEVEL_LIMITS[levels[rank]]) is not None and score > limit:
         rank += 1
     return levels[rank]
+
+
+def markdown_table() -> str:
+    """Return the techniques as the documentation lists them."""
+    head = ["| technique | level | score | definition |", "|---|---|---|---|"]
+    rows = [
+        f"| {technique.name}{' ¹' * technique.unique}{' ²' * (not technique.graded)} | {technique.level} "
+        f"| {technique.score} | {technique.definition} |"
+        for technique in TECHNIQUES
+    ]
+    return "\n".join(head + rows)

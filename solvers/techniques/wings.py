@@ -32,7 +32,7 @@ def _log_w_wing(
 
 @kernel
 def _join_pair(geometry: Geometry, board: Board, log: Int32Array, code: int, one: int, two: int) -> bool:
-    for digit in range(geometry.size):
+    for digit in range(geometry.size - 1, -1, -1):
         if not board.candidates[one] >> digit & 1:
             continue
         for house in range(3 * geometry.size):
