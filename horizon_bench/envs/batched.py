@@ -253,17 +253,22 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
         phi[togo < 0] = DEAD_POTENTIAL
         return phi
 
+    def _uniform(self, count: int, value: bool) -> BoolArray:
+        """Return rows of lanes that all hold `value`."""
+        return np.full((count, self.num_envs), value, dtype=np.bool_)
+
     def _infos(
         self, active: BoolArray, legal: BoolArray, own: IntArray, new: BoolArray, reason: IntArray
     ) -> dict[str, Any]:
         """Return fresh infos: an array for each key and beside it the mask of lanes that have it."""
         refused = active & ~legal
-        every = np.ones(self.num_envs, dtype=np.bool_)
+        every, no = self._uniform(22, True), self._uniform(1, False)
+        zeros = np.zeros((2, self.num_envs), dtype=np.int64)
         reached = np.where(new.any(axis=1), new.argmax(axis=1), -1)
         infos: dict[str, Any] = {
             "decisions": self._decisions.copy(),
             "atomic_steps": self._steps.copy(),
-            "tokens": np.zeros(self.num_envs, dtype=np.int64),
+            "tokens": zeros[0],
             "distance": self.distance.copy(),
             "distance_to_go": self.togo.copy(),
             "subgoals_done": self.done.copy(),
@@ -272,17 +277,17 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
             "goal": reason == _SOLVED,
             "instance_key": self._keys.copy(),
             "level": self._levels.copy(),
-            "format_ok": every,
+            "format_ok": every[-1],
             "legal": ~refused,
-            "void": ~every,
+            "void": no[0],
             "actions_written": active.astype(np.int64),
             "illegal_actions": refused.astype(np.int64),
-            "failed_actions": np.zeros(self.num_envs, dtype=np.int64),
-            "step_reward": np.where(refused, -1.0, 0.0),
+            "failed_actions": zeros[1],
+            "step_reward": 0.0 - refused.astype(np.float64),
             "end_reason": REASONS[reason],
             "action_mask": self.mask.copy(),
         }
-        masks = {f"_{key}": every.copy() for key in infos}
+        masks = {f"_{key}": row for key, row in zip(infos, every, strict=False)}
         for key in ("distance_to_go", "subgoals_reached", "own_subgoal"):
             masks[f"_{key}"] = infos[key] >= 0
         return {**infos, **masks}

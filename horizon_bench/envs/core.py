@@ -6,7 +6,6 @@ of this class, so that text, tokens, arrays and batches mean the same.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from hashlib import blake2b
 from math import ceil
 from typing import Any
@@ -180,7 +179,7 @@ class Game:
     def _read_half(self, reply: str) -> Decision:
         """Return the decision of one half of an action; the second half completes the move."""
         half = self.workshop.splitter.read(self.state, self.pending, reply)
-        parsed = replace(_NOTHING, thought=half.thought, rationale=half.rationale, problem=half.problem)
+        parsed = _NOTHING._replace(thought=half.thought, rationale=half.rationale, problem=half.problem)
         decision = self._new_decision(parsed)
         self._check_thought(decision)
         if not decision.format_ok or decision.void:

@@ -15,8 +15,7 @@ the puzzle does not know: nothing is carried out that the policy may not have me
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from puzzles.base import Puzzle
 
@@ -31,8 +30,7 @@ _CALL = re.compile(r"([A-Za-z_]+)\([^()\n]*\)")
 _LONGEST_CACHED, _MOST_CACHED = 64, 4096
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedReply:
+class ParsedReply(NamedTuple):
     """What a reply says, before any rule is asked."""
 
     actions: tuple[tuple[Any, ...], ...]

@@ -43,7 +43,7 @@ _OUTSIDE = re.compile(f"[^{re.escape(CHARACTERS)}]")
 
 def clean(text: str) -> str:
     """Return the text with every character outside `CHARACTERS` replaced by a question mark."""
-    return _OUTSIDE.sub("?", text)
+    return text if text.isascii() and text.isprintable() else _OUTSIDE.sub("?", text)
 
 
 def opening(puzzle: Puzzle[Any, Any], instruction: str, thought: str) -> str:

@@ -254,22 +254,22 @@ class PuzzleEnv(gymnasium.Env[Any, Any]):
     def _info(self, decision: Decision | None) -> dict[str, Any]:
         """Return a fresh info dict."""
         game = self.game
-        togo = game.distance_to_go
+        togo, instance = game.distance_to_go, self.instance
         own = None if decision is None else decision.own_subgoal
         written = () if decision is None else decision.written
         info: dict[str, Any] = {
             "decisions": game.decisions,
             "atomic_steps": game.atomic_steps,
             "tokens": game.tokens,
-            "distance": self.instance.distance,
+            "distance": instance.distance,
             "distance_to_go": None if togo is None else Distance(togo),
             "subgoals_done": game.subgoals_done,
             "subgoals_reached": () if decision is None else tuple(decision.subgoals_reached),
             "own_subgoal": None if own is None else Distance(own),
             "goal": game.end_reason == "solved",
             "state_hash": game.state_hash(),
-            "instance_key": self.instance.key,
-            "level": self.instance.level,
+            "instance_key": instance.key,
+            "level": instance.level,
             "format_ok": decision is None or decision.format_ok,
             "legal": decision is None or decision.legal,
             "void": decision is not None and decision.void,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 DEAD_POTENTIAL = -2.0
 """Potential of a state from which the goal is out of reach; the start has -1, the goal 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class RewardFacts:
+class RewardFacts(NamedTuple):
     """What one decision did, as rewards see it."""
 
     solved_at: int | None

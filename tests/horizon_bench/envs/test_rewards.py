@@ -30,7 +30,7 @@ NOTHING = RewardFacts(None, (), 4, 0, 0.0, 0.0, 0.0, 0.9, False)
     ],
 )
 def test_by_hand(reward, changes, expected):
-    assert REWARDS[reward](dataclasses.replace(NOTHING, **changes)) == pytest.approx(expected)
+    assert REWARDS[reward](NOTHING._replace(**changes)) == pytest.approx(expected)
 
 
 def transitions(reward, gamma):
