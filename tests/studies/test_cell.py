@@ -1,0 +1,237 @@
+"""Real runs of single cells: a tiny model trains, is killed, and goes on."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import shutil
+import sys
+from dataclasses import replace
+
+import pytest
+
+from horizon_bench.training.configs import SftConfig
+from reports.records import CollapseRecord, EvaluationRecord, UpdateRecord, read, read_cell, read_episodes
+from studies import training_settings
+from studies.cell import run_job
+from studies.matrix import parse_name
+from studies.presets import PRESETS
+from studies.runner import CellJob
+from studies.supervised import supervised_policy
+
+PRESET = replace(
+    PRESETS["smoke"],
+    updates=6,
+    puzzles_per_update=6,
+    test_puzzles=4,
+    interval_puzzles=2,
+    evaluate_every=2,
+    untrained_puzzles=3,
+    stored_puzzles=1,
+)
+TRAINED = "study-sudoku-macro-t2-subgoal-asstepwise"
+
+
+class Killed(BaseException):
+    """Stands for a kill: nothing in the product catches it."""
+
+
+def shrink(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the model of a family tiny and its SFT short."""
+    sft = SftConfig(steps=8, boards=8, accuracy_states=20)
+    size = replace(training_settings.SIZES[family], sft=sft, hidden_size=16, layers=1)
+    monkeypatch.setitem(training_settings.SIZES, family, size)
+
+
+@pytest.fixture(autouse=True)
+def quick_sft(monkeypatch: pytest.MonkeyPatch) -> None:
+    shrink("t", monkeypatch)
+
+
+def job(results: pathlib.Path, name: str, seed: int = 0, **changes: object) -> CellJob:
+    return CellJob(str(results), "test", parse_name(name), seed, replace(PRESET, **changes))  # type: ignore[arg-type]
+
+
+def run(one: CellJob) -> str:
+    return run_job(one, lambda share, note: None)
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A results folder with one trained run that was never interrupted."""
+    results = tmp_path_factory.mktemp("unbroken")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        shrink("t", monkeypatch)
+        run(job(results, TRAINED))
+    return results
+
+
+def records_of(one: CellJob) -> bytes:
+    return (one.folder / "records.jsonl").read_bytes()
+
+
+def test_a_trained_cell_leaves_all_its_records(unbroken: pathlib.Path) -> None:
+    folder = job(unbroken, TRAINED).folder
+    rows = read(folder / "records.jsonl")
+    evaluations = [row for row in rows if isinstance(row, EvaluationRecord)]
+    places = {(row.phase, row.update, row.split, row.interface) for row in evaluations}
+    assert places == {
+        ("sft", 0, "test", "macro"),
+        ("sft", 0, "test", "macro-stepwise"),
+        ("rl", 2, "validation", "macro"),
+        ("rl", 4, "validation", "macro"),
+        ("rl", 6, "test", "macro"),
+        ("rl", 6, "test", "macro-stepwise"),
+    }
+    assert {row.level for row in evaluations} == {"T1", "T2", "T3", "T4", "T5"}
+    updates = [row for row in rows if isinstance(row, UpdateRecord)]
+    assert [(row.phase, row.update) for row in updates] == [("sft", 8), *(("rl", number) for number in range(1, 7))]
+    assert {
+        "success",
+        "capped_share",
+        "invalid_share",
+        "voided_share",
+        "entropy",
+        "gradient_norm",
+        "approximate_kl",
+    } <= set(updates[-1].metrics)
+    totals = [row.total_environment_calls for row in updates[1:]]
+    assert totals == sorted(totals)
+    assert totals[0] > 0
+    assert "macro_first_action" in updates[0].metrics
+    assert json.loads((folder / "done.json").read_text())["records"] == len(rows)
+    assert len(read_episodes(folder / "episodes.parquet")) == 4 * 5 * 4
+    assert [path.name for path in (folder / "checkpoints").iterdir()] == ["update-000006"]
+    cell = read_cell(folder)
+    assert (cell.cell, cell.interface, cell.reward, cell.estimator) == (TRAINED, "macro", "subgoal", "subgoal-next")
+    assert cell.settings["training"]["update"]["updates"] == 6
+
+
+@pytest.mark.parametrize("share", [0.05, 0.62, 0.95])
+def test_a_killed_run_ends_with_the_very_records_of_an_unbroken_one(
+    unbroken: pathlib.Path, tmp_path: pathlib.Path, share: float
+) -> None:
+    shutil.copytree(unbroken / "test" / "_sft", tmp_path / "test" / "_sft")
+    one = job(tmp_path, TRAINED)
+
+    def kill(done: float, note: str) -> None:
+        if done >= share:
+            raise Killed
+
+    with pytest.raises(Killed):
+        run_job(one, kill)
+    assert not (one.folder / "done.json").exists()
+    with (one.folder / "records.jsonl").open("ab") as file:
+        file.write(b'{"kind":"update","schema"')
+    run(one)
+    whole = job(unbroken, TRAINED)
+    assert records_of(one) == records_of(whole)
+    assert (one.folder / "episodes.parquet").read_bytes() == (whole.folder / "episodes.parquet").read_bytes()
+    assert run(one) == "was finished already"
+
+
+def test_another_seed_gives_other_records(unbroken: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    other = job(tmp_path, "study-sudoku-atomic-t-sft", seed=1)
+    same = job(unbroken, "study-sudoku-atomic-t-sft")
+    assert "solved after SFT" in run(other)
+    run(same)
+    scored = [[row.tokens for row in read(one.folder / "records.jsonl")[1:]] for one in (other, same)]  # type: ignore[union-attr]
+    assert scored[0] != scored[1]
+
+
+def test_cells_of_one_seed_share_one_sft(unbroken: pathlib.Path) -> None:
+    before = (job(unbroken, TRAINED).supervised_folder / "done.json").stat().st_mtime_ns
+    _, measured = supervised_policy(job(unbroken, "study-sudoku-atomic-t3-outcome"), lambda share, note: None)
+    assert (job(unbroken, TRAINED).supervised_folder / "done.json").stat().st_mtime_ns == before
+    assert measured["states"] == 64
+
+
+def test_other_settings_are_refused_naming_the_difference(unbroken: pathlib.Path) -> None:
+    changed = job(unbroken, TRAINED, updates=8, temperature=1.0)
+    before = records_of(changed)
+    with pytest.raises(ValueError, match="settings.training.update.updates is 6 there, 8 now"):
+        run(changed)
+    assert records_of(changed) == before
+
+
+def test_an_sft_with_other_settings_is_refused(unbroken: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = training_settings.SIZES["t"]
+    monkeypatch.setitem(training_settings.SIZES, "t", replace(size, sft=replace(size.sft, learning_rate=0.1)))
+    with pytest.raises(ValueError, match=r"sft.learning_rate is 0.006 there, 0.1 now"):
+        supervised_policy(job(unbroken, TRAINED), lambda share, note: None)
+
+
+def test_a_collapse_is_recorded_while_training_and_the_checkpoint_before_it_kept(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from studies import reinforced
+
+    finding = CollapseRecord(
+        study="test",
+        cell="study-sudoku-atomic-t2-outcome",
+        seed=0,
+        phase="rl",
+        criterion="success-drawdown",
+        level="all",
+        fatal=True,
+        onset=4,
+        update=5,
+        value=0.1,
+        threshold=0.5,
+        message="lost",
+    )
+
+    def detect(rows: list[object]) -> tuple[CollapseRecord, ...]:
+        updates = [row.update for row in rows if isinstance(row, UpdateRecord) and row.phase == "rl"]
+        return (finding,) if updates and updates[-1] >= 5 else ()
+
+    monkeypatch.setattr(reinforced, "detect", detect)
+    one = job(tmp_path, "study-sudoku-atomic-t2-outcome")
+    assert run(one).endswith("collapsed")
+    found = [row for row in read(one.folder / "records.jsonl") if isinstance(row, CollapseRecord)]
+    assert found == [replace(finding, checkpoint="checkpoints/before-collapse")]
+    kept = json.loads((one.folder / "checkpoints" / "before-collapse" / "state.json").read_text())
+    assert kept["update"] == 2
+    assert json.loads((one.folder / "done.json").read_text())["collapsed"] is True
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [
+        ("study-sudoku-atomic-l-expert", 1.0, 1.0),
+        ("study-rush-macro-r-expert", 1.0, 1.0),
+        ("study-sudoku-atomic-l-noisy-strict-err10", 0.0, 0.5),
+        ("study-rush-atomic-r-random", 0.0, 0.5),
+    ],
+)
+def test_untrained_policies_play_real_puzzles(tmp_path: pathlib.Path, name: str, least: float, most: float) -> None:
+    one = job(tmp_path, name)
+    run(one)
+    rows = [row for row in read(one.folder / "records.jsonl") if isinstance(row, EvaluationRecord)]
+    assert len(rows) == len({row.level for row in rows}) * 3 * 4
+    assert least <= sum(row.solved for row in rows) / len(rows) <= most
+    if "expert" in name:
+        assert all(row.atomic_steps == row.distance for row in rows)
+
+
+def test_a_preset_with_another_model_is_refused(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(ValueError, match="cannot do yet"):
+        run(job(tmp_path, TRAINED, model="Qwen/Qwen3-1.7B"))
+
+
+def test_training_on_a_puzzle_of_ones_own(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from studies.matrix import STUDIES
+    from studies.own_puzzle import scale_of
+
+    docs = pathlib.Path(__file__).resolve().parents[2] / "docs"
+    (tmp_path / "my_puzzles.py").write_text((docs / "lights_out.py").read_text())
+    monkeypatch.syspath_prepend(tmp_path)
+    sys.modules.pop("my_puzzles", None)
+    scale = scale_of("my_puzzles:LightsOut")
+    cell = STUDIES["horizon"].cells(scale)[1]
+    shrink("m", monkeypatch)
+    one = CellJob(str(tmp_path / "results"), "horizon", cell, 0, PRESET)
+    assert one.folder.parent.name == "study-lightsout-macro-d1-outcome"
+    assert "after RL" in run(one)
+    rows = [row for row in read(one.folder / "records.jsonl") if isinstance(row, EvaluationRecord)]
+    assert {row.level for row in rows} == {"D1", "D2", "D3"}
