@@ -55,8 +55,7 @@ def generate(
 ) -> list[GeneratedSudoku]:
     """Return `count` puzzles, each with exactly one solution and a number of blanks drawn evenly from a range.
 
-    Puzzle number i is the same whatever `count` is. On 9x9 a thousand take a fifth of a
-    second; with techniques it is dozens to hundreds a second.
+    Puzzle number i is the same whatever `count` is.
 
     Args:
         count: number of puzzles.
@@ -82,9 +81,7 @@ def generate(
     targets = low + (seeds[:, 1] % np.uint64(high - low + 1)).astype(np.int64)
     if plain:
         return _dig_all(size, np.ascontiguousarray(seeds[:, 0]), targets, budget)
-    from curricula.sudoku_techniques import TechniqueRequest  # compiles the technique checker; most banks need none
-
-    request = TechniqueRequest.of(technique, restrict)
+    request = _technique_request(technique, restrict)
     numbers = zip(seeds[:, 0].tolist(), targets.tolist(), strict=True)
     return [_by_technique(size, target, request, number, budget) for number, target in numbers]
 
@@ -120,6 +117,13 @@ def _dig_all(size: int, seeds: NDArray[np.uint64], targets: NDArray[np.int64], a
         GeneratedSudoku(board_text(puzzle.tobytes()), board_text(solution.tobytes()), int(blanks))
         for puzzle, solution, blanks in zip(puzzles, solutions, reached, strict=True)
     ]
+
+
+def _technique_request(technique: str | Collection[str] | None, restrict: Collection[str] | None) -> TechniqueRequest:
+    """Return the request; imports the technique checker, which most banks do without."""
+    from curricula.sudoku_techniques import TechniqueRequest
+
+    return TechniqueRequest.of(technique, restrict)
 
 
 def _by_technique(size: int, target: int, request: TechniqueRequest, seed: int, attempts: int) -> GeneratedSudoku:

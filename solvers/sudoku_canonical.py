@@ -102,6 +102,15 @@ def _may_follow(used: int, row: int, level: int, box_rows: int) -> bool:
 
 
 @numba.njit(cache=True, nogil=True)
+def _every_copy(sides: int, orders: int) -> Int64Array:
+    """Return side, column order and rows used so far (none) of the copies that a search starts from."""
+    place = np.zeros((sides * orders, 3), np.int64)
+    for copy in range(place.shape[0]):
+        place[copy, 0], place[copy, 1] = copy // orders, copy % orders
+    return place
+
+
+@numba.njit(cache=True, nogil=True)
 def _smallest_copy(
     boards: Uint8Array, orders: Int64Array, box_rows: int, box_columns: int, smallest: Uint8Array
 ) -> None:
@@ -118,11 +127,8 @@ def _smallest_copy(
     chosen = np.zeros((boards.shape[0], size), np.uint8)
     for side in range(boards.shape[0]):
         chosen[side] = _first_rows(boards[side], box_columns)
-    place = np.empty((boards.shape[0] * orders.shape[0], 3), np.int64)
+    place = _every_copy(boards.shape[0], orders.shape[0])
     names = np.zeros((place.shape[0], size + 1), np.uint8)
-    for side in range(boards.shape[0]):
-        for order in range(orders.shape[0]):
-            place[side * orders.shape[0] + order] = (side, order, 0)
     scratch = np.zeros(size, np.uint8)
     trial = np.zeros(size + 1, np.uint8)
     for level in range(size):

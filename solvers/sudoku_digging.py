@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.sudoku_bands import LEVEL, LEVELS, has_other_solution
-from solvers.sudoku_search import choose_cell, run_search, start_search
+from solvers.sudoku_search import choose_cell, clear_cell, fill_cell, run_search, start_search
 
 Uint8Array = NDArray[np.uint8]
 Int64Array = NDArray[np.int64]
 Uint64Array = NDArray[np.uint64]
+
+_MOST_REFILLED = 6
 
 
 @numba.njit(cache=True, nogil=True)
@@ -69,23 +71,14 @@ def random_grid(values: Uint8Array, units: Int64Array, stream: Uint64Array) -> N
             trail[depth, 0], trail[depth, 1] = cell, free
             depth += 1
         cell, free = trail[depth - 1, 0], trail[depth - 1, 1]
-        if values[cell]:
-            bit = 1 << (np.int64(values[cell]) - 1)
-            values[cell] = 0
-            for kind in range(3):
-                used[units[cell, kind]] ^= bit
+        clear_cell(values, units, used, cell)
         descend = free != 0
-        if not descend:
+        if descend:
+            bit = _random_bit(free, stream)
+            trail[depth - 1, 1] = free ^ bit
+            fill_cell(values, units, used, cell, bit)
+        else:
             depth -= 1
-            continue
-        bit = _random_bit(free, stream)
-        trail[depth - 1, 1] = free ^ bit
-        digit = 1
-        while bit >> digit:
-            digit += 1
-        values[cell] = digit
-        for kind in range(3):
-            used[units[cell, kind]] |= bit
 
 
 @numba.njit(cache=True, nogil=True)
@@ -179,6 +172,37 @@ def _refill(puzzle: Uint8Array, solution: Uint8Array, count: int, stream: Uint64
 
 
 @numba.njit(cache=True, nogil=True)
+def _dig_grid(
+    kept: Uint8Array,
+    grid: Uint8Array,
+    target: int,
+    units: Int64Array,
+    peers: Int64Array,
+    stream: Uint64Array,
+    rounds: int,
+) -> tuple[int, int]:
+    """Dig a full grid into `kept`; where that gets stuck, refill some blanks and dig elsewhere, `rounds` times.
+
+    Returns:
+        Most blanks reached, and digs done.
+    """
+    levels = np.zeros(LEVELS * LEVEL, np.int64)
+    kept[:] = grid
+    reached = 0
+    for turn in range(rounds + 1):
+        trial = kept.copy()
+        if turn:
+            _refill(trial, grid, 1 + _draw(stream, min(reached, _MOST_REFILLED)), stream)
+        blanks = _dig(trial, grid, target, units, peers, levels, stream)
+        if blanks >= reached:
+            reached = blanks
+            kept[:] = trial
+        if reached >= target:
+            return reached, turn + 1
+    return reached, rounds + 1
+
+
+@numba.njit(cache=True, nogil=True)
 def dig_puzzle(
     puzzle: Uint8Array,
     solution: Uint8Array,
@@ -190,8 +214,6 @@ def dig_puzzle(
     rounds: int,
 ) -> tuple[int, int]:
     """Dig a puzzle of exactly `target` blanks with one solution.
-
-    Where a dig gets stuck, some blanks are refilled and dug elsewhere, `rounds` times, before a new grid is drawn.
 
     Args:
         puzzle: receives the puzzle with most blanks so far, shape [cells].
@@ -207,29 +229,17 @@ def dig_puzzle(
         Most blanks reached, and digs done.
     """
     best, digs = -1, 0
-    grid = np.zeros_like(solution)
-    trial = np.zeros_like(solution)
-    kept = np.zeros_like(solution)
-    levels = np.zeros(LEVELS * LEVEL, np.int64)
+    grid, kept = np.zeros_like(solution), np.zeros_like(solution)
     for _ in range(attempts):
         random_grid(grid, units, stream)
-        kept[:] = grid
-        reached = 0
-        for turn in range(rounds + 1):
-            trial[:] = kept
-            if turn:
-                _refill(trial, grid, 1 + _draw(stream, min(reached, 6)), stream)
-            blanks = _dig(trial, grid, target, units, peers, levels, stream)
-            digs += 1
-            if blanks >= reached:
-                reached = blanks
-                kept[:] = trial
-            if reached > best:
-                best = reached
-                puzzle[:] = kept
-                solution[:] = grid
-            if best >= target:
-                return best, digs
+        reached, turns = _dig_grid(kept, grid, target, units, peers, stream, rounds)
+        digs += turns
+        if reached > best:
+            best = reached
+            puzzle[:] = kept
+            solution[:] = grid
+        if best >= target:
+            break
     return best, digs
 
 

@@ -120,6 +120,24 @@ def choose_cell(
 
 
 @numba.njit(cache=True, nogil=True)
+def clear_cell(values: Uint8Array, units: Int64Array, used: Int64Array, cell: int) -> None:
+    """Take the digit out of a cell, if it has one."""
+    if values[cell]:
+        bit = 1 << (int(values[cell]) - 1)
+        values[cell] = 0
+        for kind in range(3):
+            used[units[cell, kind]] ^= bit
+
+
+@numba.njit(cache=True, nogil=True)
+def fill_cell(values: Uint8Array, units: Int64Array, used: Int64Array, cell: int, bit: int) -> None:
+    """Write the digit of a bit into a blank cell."""
+    values[cell] = _digit_of(bit)
+    for kind in range(3):
+        used[units[cell, kind]] |= bit
+
+
+@numba.njit(cache=True, nogil=True)
 def run_search(
     values: Uint8Array,
     units: Int64Array,
@@ -164,21 +182,13 @@ def run_search(
         if depth == 0:
             return count, -1
         cell, free = trail[depth - 1, 0], trail[depth - 1, 1]
-        if values[cell]:
-            bit = 1 << (np.int64(values[cell]) - 1)
-            values[cell] = 0
-            for kind in range(3):
-                used[units[cell, kind]] ^= bit
-        if free == 0:
+        clear_cell(values, units, used, cell)
+        descend = free != 0
+        if descend:
+            trail[depth - 1, 1] = free & (free - 1)
+            fill_cell(values, units, used, cell, free & -free)
+        else:
             depth -= 1
-            descend = False
-            continue
-        bit = free & -free
-        trail[depth - 1, 1] = free ^ bit
-        values[cell] = _digit_of(bit)
-        for kind in range(3):
-            used[units[cell, kind]] |= bit
-        descend = True
 
 
 @numba.njit(cache=True, nogil=True)
