@@ -202,7 +202,8 @@ class Trainer:
         credit = CreditBatch.from_episodes(episodes, *values)
         advantages = self.estimator(credit, **self.config.estimator_options)
         targets = critic_targets(credit, **self._critic_options()) if self.critic else np.zeros(len(batch))
-        goal = _Goal(torch.from_numpy(advantages).float(), torch.from_numpy(targets).float(), self._old(batch))
+        pushed, taught = torch.from_numpy(advantages).float(), torch.from_numpy(targets).float()
+        goal = _Goal(pushed, taught, self._old(batch), np.zeros(len(batch)))
         steps: list[dict[str, float]] = []
         for _ in range(self.config.epochs):
             permuted = torch.from_numpy(rng.permutation(len(batch)))
@@ -211,7 +212,7 @@ class Trainer:
         means = {name: float(np.mean([step[name] for step in steps])) for name in steps[0]}
         solved = np.array([episode.solved for episode in episodes])
         return {
-            **update_diagnostics(credit, advantages, solved=solved),
+            **update_diagnostics(credit, advantages, weights=goal.weights / self.config.epochs, solved=solved),
             "optimiser_steps": float(len(steps)),
             **means,
         }
@@ -259,6 +260,7 @@ class Trainer:
             logprobs, values = self._outputs(part)
             share = int(part.mask.sum()) / tokens if self.config.reduction == "token-mean" else len(chosen) / len(rows)
             weights = self._weights(logprobs, part, goal.old_rows(chosen, part))
+            goal.weights[chosen.numpy()] += weights.sum(1) / part.mask.numpy().sum(1)
             result = self.loss(
                 logprobs,
                 goal.advantages[chosen],
@@ -299,8 +301,13 @@ class _Goal:
     """What the replies of a batch are pushed towards."""
 
     advantages: Tensor
+    """Shape [replies]."""
     targets: Tensor
+    """Of the critic, shape [replies]."""
     old: Tensor | None
+    """Log-probabilities before the first step, shape [replies, tokens]; only for losses that compare with them."""
+    weights: FloatArray
+    """Sum over epochs of each reply's mean importance weight, shape [replies]; filled by the steps."""
 
     def old_rows(self, rows: Tensor, part: ReplyBatch) -> Tensor | None:
         """Return the old log-probabilities of a part of the batch."""
