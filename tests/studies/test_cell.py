@@ -149,7 +149,7 @@ def test_cells_of_one_seed_share_one_sft(unbroken: pathlib.Path) -> None:
 def test_other_settings_are_refused_naming_the_difference(unbroken: pathlib.Path) -> None:
     changed = job(unbroken, TRAINED, updates=8, temperature=1.0)
     before = records_of(changed)
-    with pytest.raises(ValueError, match="settings.training.update.updates is 6 there, 8 now"):
+    with pytest.raises(ValueError, match=r"settings\.training\.update\.updates is 6 there, 8 now"):
         run(changed)
     assert records_of(changed) == before
 
