@@ -16,6 +16,7 @@ from horizon_bench.envs.decisions import Decision, Snapshot
 from horizon_bench.envs.instances import Prepared, Workshop
 from horizon_bench.envs.interfaces import find_interface
 from horizon_bench.envs.parsing import ParsedReply
+from horizon_bench.envs.prompts import feedback_text, turn_text
 from horizon_bench.envs.rewards import REWARDS, RewardFacts, distance_potential
 from horizon_bench.envs.settings import Settings
 
@@ -39,6 +40,8 @@ class Game:
         self.configure(settings)
         self.generator = np.random.default_rng(0)
         self.prepared: Prepared | None = None
+        self.end_reason = ""
+        self._told_tokens: int | None = None
 
     def configure(self, settings: Settings) -> None:
         """Change the settings.
@@ -52,6 +55,7 @@ class Game:
         self.interface = find_interface(settings.interface)
         self._reward = REWARDS[settings.reward]
         self._needs_potential = settings.reward == "potential"
+        self._only_outcome = settings.reward == "outcome"
 
     # ---------------------------------------------------------------- episodes
 
@@ -67,7 +71,7 @@ class Game:
         self.oracle = prepared.oracle
         self.state = prepared.start
         self.decisions = self.atomic_steps = self.tokens = 0
-        self._told_tokens: int | None = None
+        self._told_tokens = None
         self.end_reason = ""
         self.pending: str | None = None
         self.memory: tuple[tuple[str, str], ...] = ()
@@ -105,6 +109,8 @@ class Game:
         return self._decide(decision, self._told_tokens or 0)
 
     def _decide(self, decision: Decision, tokens: int) -> Decision:
+        if self.prepared is None:
+            raise RuntimeError("there is no episode yet; call reset() first")
         if self.end_reason:
             raise RuntimeError(f"the episode is over ({self.end_reason}); call reset() first")
         settings = self.settings
@@ -128,7 +134,7 @@ class Game:
 
     def _read(self, reply: str) -> Decision:
         """Return the decision a reply asks for, nothing carried out yet."""
-        if self.interface.halves:
+        if self.interface.halves and self.prepared is not None:
             return self._read_half(reply)
         decision = self._new_decision(self.workshop.parser.parse(reply))
         self._check_format(decision)
@@ -239,9 +245,9 @@ class Game:
         self.atomic_steps += 1
         decision.carried.append(move)
         self.distance_to_go = self.oracle.distance_to_go(state)
+        before, paid = self.subgoals_done, self.paid
         done = self.subgoals_done = tuple(self.oracle.subgoals_done(state))
-        paid = self.paid
-        if len(paid) == len(done):
+        if done == before:
             return False
         reached = False
         for index, reached_now in enumerate(done):
@@ -284,6 +290,8 @@ class Game:
             decision.step_reward = -1.0
         elif decision.refused:
             decision.step_reward = -len(decision.refused) / decision.tried
+        if self._only_outcome and solved_at is None:
+            return
         settings, before_phi, after_phi = self.settings, 0.0, 0.0
         if self._needs_potential and self.prepared is not None:
             before_phi = distance_potential(before, self.prepared.distance)
@@ -310,11 +318,9 @@ class Game:
             self.feedback_token = "<illegal>" if decision.refused else "<ok>"
         if self.settings.observation != "text":
             return
-        from horizon_bench.envs.prompts import feedback_text, turn_text
-
-        self.feedback = feedback_text(self.puzzle, decision, self.pending)
-        turns = self.settings.memory_turns
-        self.memory = (*self.memory, turn_text(self.puzzle, decision, self.pending))[-turns:] if turns else ()
+        write, turns = self.workshop.write, self.settings.memory_turns
+        self.feedback = feedback_text(write, decision, self.pending)
+        self.memory = (*self.memory, turn_text(write, decision, self.pending))[-turns:] if turns else ()
 
     # ---------------------------------------------------------------- facts
 

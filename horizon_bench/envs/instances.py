@@ -61,7 +61,17 @@ class Workshop:
         self._oracle_options = {} if subgoals is None else {"subgoals": subgoals}
         self.parser = ReplyParser(puzzle)
         self._splitter: SplitReader | None = None
+        self._texts: dict[Any, str] = {}
         self._prepared: OrderedDict[str, Prepared] = OrderedDict()
+
+    def write(self, move: Any) -> str:
+        """Return the canonical text of a move."""
+        text = self._texts.get(move)
+        if text is None:
+            if len(self._texts) >= _MOST_PREPARED:
+                self._texts.clear()
+            text = self._texts[move] = self.puzzle.format_action(move)
+        return text
 
     @property
     def splitter(self) -> SplitReader:

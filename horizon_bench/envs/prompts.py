@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from puzzles.base import Puzzle
@@ -82,20 +82,27 @@ def prompt(head: str, board: str, memory: Sequence[tuple[str, str]], feedback: s
     parts.append(f"Board:\n{board}")
     if pending is not None:
         parts.append(f"Chosen so far: what({pending}). Now reply where(...).")
-    return "\n\n".join(parts)[:LONGEST_PROMPT]
+    text = "\n\n".join(parts)
+    return text if len(text) <= LONGEST_PROMPT else text[:LONGEST_PROMPT]
 
 
-def feedback_text(puzzle: Puzzle[Any, Any], decision: Decision, pending: str | None) -> str:
-    """Return what the next prompt says of a decision."""
+def feedback_text(write: Callable[[Any], str], decision: Decision, pending: str | None) -> str:
+    """Return what the next prompt says of a decision.
+
+    Args:
+        write: gives a move's text.
+        decision: what came of the reply.
+        pending: the first half of an action, where one is chosen.
+    """
     if not decision.format_ok or decision.void:
         return clean(f"nothing was carried out: {decision.problem}.")
     parts = []
     if decision.carried:
-        parts.append(f"carried out {_listed(puzzle, decision.carried)}.")
+        parts.append(f"carried out {_listed(write, decision.carried)}.")
     if decision.failed:
         parts.append(f"{decision.failed} legal action{'s' if decision.failed > 1 else ''} had no effect by chance.")
     for move, reason in list(zip(decision.refused, decision.reasons, strict=True))[:MOST_LISTED]:
-        text = move if isinstance(move, str) else puzzle.format_action(move)
+        text = move if isinstance(move, str) else write(move)
         parts.append(f"refused {text}: {reason}.")
     dropped = len(decision.written) - decision.tried
     if dropped > 0 and not decision.parsed.problem:
@@ -105,18 +112,22 @@ def feedback_text(puzzle: Puzzle[Any, Any], decision: Decision, pending: str | N
     return clean(" ".join(parts) or "nothing was carried out.")
 
 
-def turn_text(puzzle: Puzzle[Any, Any], decision: Decision, pending: str | None) -> tuple[str, str]:
+def turn_text(write: Callable[[Any], str], decision: Decision, pending: str | None) -> tuple[str, str]:
     """Return rationale and action of a decision as the memory keeps them; its thought is never kept."""
-    rationale = " ".join(decision.parsed.rationale[: 4 * LONGEST_RATIONALE].split())[:LONGEST_RATIONALE]
+    rationale = decision.parsed.rationale
+    if rationale:
+        rationale = clean(" ".join(rationale[: 4 * LONGEST_RATIONALE].split())[:LONGEST_RATIONALE])
     if not decision.format_ok:
-        return clean(rationale), "(unreadable)"
+        return rationale, "(unreadable)"
     if pending is not None and not decision.written:
-        return clean(rationale), f"what({pending})"
-    return clean(rationale), clean(_listed(puzzle, decision.written) or "(none)")
+        return rationale, f"what({pending})"
+    return rationale, clean(_listed(write, decision.written) or "(none)")
 
 
-def _listed(puzzle: Puzzle[Any, Any], moves: Sequence[Any]) -> str:
+def _listed(write: Callable[[Any], str], moves: Sequence[Any]) -> str:
     """Return the first moves by name and the number of the others."""
-    text = " ".join(puzzle.format_action(move) for move in moves[:MOST_LISTED])
+    if len(moves) == 1:
+        return write(moves[0])
+    text = " ".join([write(move) for move in moves[:MOST_LISTED]])
     more = len(moves) - MOST_LISTED
     return f"{text} and {more} more" if more > 0 else text

@@ -274,7 +274,7 @@ class PuzzleEnv(gymnasium.Env[Any, Any]):
             "legal": decision is None or decision.legal,
             "void": decision is not None and decision.void,
             "actions_written": len(written),
-            "moves": () if decision is None else tuple([game.puzzle.format_action(move) for move in decision.carried]),
+            "moves": () if decision is None else tuple([self.workshop.write(move) for move in decision.carried]),
             "illegal_actions": 0 if decision is None else len(decision.refused),
             "failed_actions": 0 if decision is None else decision.failed,
             "step_reward": 0.0 if decision is None else decision.step_reward,

@@ -102,7 +102,7 @@ class Session:
 
         self.past.append(self.env.get_state())
         decision = self.env.game.play(text)
-        print(feedback_text(self.env.puzzle, decision, self.env.game.pending))
+        print(feedback_text(self.env.workshop.write, decision, self.env.game.pending))
         self.show()
 
     def hint(self) -> None:

@@ -367,6 +367,12 @@ def test_groups_repeat_the_instance():
         env.reset(options={"instanse": START})
 
 
+@pytest.mark.parametrize("interface", ["atomic", "split"])
+def test_a_step_before_the_first_reset_says_what_to_do(interface):
+    with pytest.raises(RuntimeError, match="call reset"):
+        make(interface=interface).step("value(1, r4c4)")
+
+
 def test_info_is_fresh_and_complete():
     env = make()
     _, first = env.reset(seed=0)
