@@ -14,7 +14,7 @@ from pathlib import Path
 
 from curricula.bank_import import Rejected, import_instances
 from curricula.instances import SPLITS, Instance, read_instances, split_of, write_instances
-from curricula.levels import LEVELS, Level, find_level
+from curricula.levels import Level, find_level
 from curricula.making import make_instance, relation
 
 __all__ = [
@@ -41,17 +41,17 @@ _BLOCK = 32
 _TRIES = 40
 """A level that needs more than this many instances for each one kept is given up."""
 
+_TECHNIQUE_NUMBERS = {"L2": (12, 3, 3), "L3": (30, 10, 10), "L4": (60, 20, 30), "L5": (100, 30, 60)}
+"""Instances that need more than singles, by split: the fewer blanks, the rarer they are."""
+
 Progress = Callable[[int, int], None]
 
 
 def quota(level: Level) -> dict[str, int]:
     """Return how many instances a shipped bank of a level holds, by split."""
     if level.techniques:
-        return (
-            {"train": 100, "validation": 30, "test": 60}
-            if _common(level)
-            else {"train": 60, "validation": 20, "test": 20}
-        )
+        numbers = (100, 30, 60) if level.name.endswith("-single") else _TECHNIQUE_NUMBERS[level.name[:2]]
+        return dict(zip(SPLITS, numbers, strict=True))
     match level.name[0], int(level.name[1:]):
         case "T" | "M", _:
             return {"train": 640, "validation": 100, "test": 200}
@@ -141,11 +141,6 @@ def summary(instances: Sequence[Instance]) -> dict[str, int]:
     """Return how many instances of each split there are."""
     counts = Counter(instance.split for instance in instances)
     return {split: counts[split] for split in SPLITS}
-
-
-def _common(level: Level) -> bool:
-    """Return whether puzzles of a technique level are found quickly: few blanks seldom need more than singles."""
-    return level.name.endswith("-single") or level.low > LEVELS["L3"].high
 
 
 def _series(level: Level, seed: int, most: int, workers: int) -> Iterator[Instance]:

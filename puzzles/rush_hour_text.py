@@ -107,12 +107,12 @@ def _read_vehicle(letter: str, cells: list[int], columns: int) -> Vehicle:
         hint = "; vehicles are upper-case letters" if letter.isalpha() else ""
         raise ValueError(f"character {letter!r} is neither a vehicle (A-Z), a wall (x) nor empty (. o 0){hint}")
     length, (row, column) = len(cells), divmod(cells[0], columns)
-    for horizontal in (True, False):
-        vehicle = Vehicle(row, column, length, horizontal, letter)
-        if length in LENGTHS and [divmod(cell, columns) for cell in cells] == vehicle.cells():
-            return vehicle
     if length not in LENGTHS:
         raise ValueError(f"vehicle {letter} covers {length} cells, must be 2 or 3")
+    stride = cells[1] - cells[0]
+    horizontal = stride == 1 and column + length <= columns
+    if (horizontal or stride == columns) and cells[-1] == cells[0] + (length - 1) * stride:
+        return Vehicle(row, column, length, horizontal, letter)
     raise ValueError(f"the cells of vehicle {letter} do not lie side by side in one row or column")
 
 

@@ -6,18 +6,19 @@ Boards are given as text (6x6 unless a `puzzle` says otherwise) or as states. A 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from puzzles.rush_hour import RushHour, RushHourState
+from puzzles.rush_hour import Layout, RushHour, RushHourState
 from solvers import rush_hour_search as search
 from solvers.rush_hour_map import DistanceMap, count_shortest
-from solvers.rush_hour_tables import METRICS, decode
+from solvers.rush_hour_tables import METRICS, Coding
 from solvers.rush_hour_workspace import MAX_STATES, SearchBudgetError, workspace
 
 __all__ = [
@@ -92,20 +93,21 @@ def solve(
     built, code = space.run(state, metric, search.STOP_AT_GOAL, max_states, max_seconds)
     if space.goal is None:
         return Solution(metric, None, None, space.found)
-    way = [decode(key, state.layout, built, code) for key in space.path(space.goal)]
-    moves = tuple(_slide(before, after) for before, after in zip(way, way[1:], strict=False))
+    way = space.path(space.goal)
+    fields = [(int(shift), int(mask)) for shift, mask in zip(built.shift, built.mask, strict=True)]
+    moves = tuple(_slide(state.layout, code, fields, *pair) for pair in pairwise(way))
     return Solution(metric, len(moves), moves, space.found)
 
 
 @overload
 def distance(board: Board, metric: str = ..., *, puzzle: RushHour | None = ...) -> int | None: ...
 @overload
-def distance(board: Sequence[RushHourState], metric: str = ..., *, puzzle: RushHour | None = ...) -> list[int | None]: ...
-@overload
-def distance(board: list[str], metric: str = ..., *, puzzle: RushHour | None = ...) -> list[int | None]: ...
 def distance(
-    board: Board | Sequence[Board], metric: str = "steps", *, puzzle: RushHour | None = None
-) -> int | None | list[int | None]:
+    board: list[str] | list[RushHourState], metric: str = ..., *, puzzle: RushHour | None = ...
+) -> list[int | None]: ...
+def distance(
+    board: Board | list[str] | list[RushHourState], metric: str = "steps", *, puzzle: RushHour | None = None
+) -> int | list[int | None] | None:
     """Return the fewest moves from a board to the goal, None if it is out of reach; for a list, a list of them."""
     if isinstance(board, (str, RushHourState)):
         return _distance(_state(board, puzzle), metric)
@@ -166,11 +168,12 @@ def _distance(state: RushHourState, metric: str) -> int | None:
     return None if space.goal is None else len(space.path(space.goal)) - 1
 
 
-def _slide(before: RushHourState, after: RushHourState) -> Slide:
-    """Return the move that turns one state into the other."""
-    layout = before.layout
-    for vehicle, (old, new) in enumerate(zip(before.positions, after.positions, strict=True)):
-        if old != new:
-            ways = ("left", "right") if layout.horizontal[vehicle] else ("up", "down")
-            return Slide(layout.letters[vehicle], ways[new > old], abs(new - old))
-    raise ValueError("the two states are the same")
+def _slide(layout: Layout, code: Coding, fields: list[tuple[int, int]], before: int, after: int) -> Slide:
+    """Return the move that turns one key into the other; `fields` are shift and mask of each line."""
+    line = next(line for line, (shift, mask) in enumerate(fields) if (before ^ after) >> shift & mask)
+    shift, mask = fields[line]
+    old, new = code.positions[line][before >> shift & mask], code.positions[line][after >> shift & mask]
+    place = next(place for place, position in enumerate(old) if position != new[place])
+    vehicle, moved = code.members[line][place], new[place] - old[place]
+    ways = ("left", "right") if layout.horizontal[vehicle] else ("up", "down")
+    return Slide(layout.letters[vehicle], ways[moved > 0], abs(moved))

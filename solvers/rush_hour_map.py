@@ -24,7 +24,11 @@ class DistanceMap:
     """
 
     def __init__(
-        self, start: RushHourState, metric: str = "steps", max_states: int = MAX_STATES, max_seconds: float | None = None
+        self,
+        start: RushHourState,
+        metric: str = "steps",
+        max_states: int = MAX_STATES,
+        max_seconds: float | None = None,
     ) -> None:
         self.start, self.metric = start, metric
         self._members = line_members(start)
@@ -186,8 +190,7 @@ def _is_goal(key: int, built: Tables) -> bool:
 @njit(cache=True, nogil=True)
 def _count(tables, keys, parents, slot_keys, slot_numbers, cursor, depths, counts, edges):  # type: ignore[no-untyped-def]
     """Fill depth and number of shortest ways of each state found; list the edges between levels if there is room."""
-    shift, mask, first, cells, _, begin, sweep, flip, walls, _, _ = tables
-    lines = len(shift)
+    begin, sweep, flip, lines = tables.begin, tables.sweep, tables.flip, len(tables.shift)
     base, bits, total = cursor[search.BASE], cursor[search.BITS], cursor[search.TAIL]
     at = np.empty(16, dtype=np.int64)
     depths[0] = 0
@@ -201,10 +204,7 @@ def _count(tables, keys, parents, slot_keys, slot_numbers, cursor, depths, count
         if depths[number] == last:
             break
         key = keys[number]
-        occupied = walls
-        for line in range(lines):
-            at[line] = first[line] + np.int64((key >> shift[line]) & mask[line])
-            occupied |= cells[at[line]]
+        occupied = search.unpack(key, tables, at)
         for line in range(lines):
             for transition in range(begin[at[line]], begin[at[line] + 1]):
                 if sweep[transition] & occupied == 0:

@@ -44,7 +44,8 @@ class RushHourOracle:
             raise ValueError(f"unknown subgoals {subgoals!r}; known: {', '.join(SUBGOALS)}")
         solution = solve(start, max_states=max_states)
         if solution.distance is None:
-            raise ValueError(f"the goal cannot be reached from {puzzle.format(start)} ({solution.states} states searched)")
+            board = puzzle.format(start)
+            raise ValueError(f"the goal cannot be reached from {board} ({solution.states} states searched)")
         self._puzzle, self._start, self._distance = puzzle, start, solution.distance
         self._max_states = max_states
         self._thresholds = thresholds(solution.distance)
@@ -72,7 +73,7 @@ class RushHourOracle:
     @property
     def map(self) -> DistanceMap:
         """Distance to go of every state reachable from the start."""
-        held = self._map and self._map()
+        held = None if self._map is None else self._map()
         if held is None:
             held = _shared_map(self._start, self._max_states)
             self._map = ref(held)

@@ -18,13 +18,28 @@ DONE, FULL, PAUSED = range(3)
 """Why `expand` came back: finished, more room needed, or its share of work done."""
 SLACK = 256
 """No state has as many moves: room that must be left before one is expanded."""
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit(cache=True, inline="always")
 def slot_of(key, bits):  # type: ignore[no-untyped-def]
     """Return the first table slot to look at for a key."""
     return np.int64((key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
+
+
+@njit(cache=True, inline="always")
+def unpack(key, tables, at):  # type: ignore[no-untyped-def]
+    """Write the arrangement of each line into `at`, and return the cells taken by vehicles and walls."""
+    occupied = tables.walls
+    for line in range(len(tables.shift)):
+        at[line] = tables.first[line] + np.int64((key >> tables.shift[line]) & tables.mask[line])
+        occupied |= tables.cells[at[line]]
+    return occupied
+
+
+@njit(cache=True, inline="always")
+def is_goal(key, tables):  # type: ignore[no-untyped-def]
+    """Return whether a key is a goal, as a number."""
+    return (tables.goal_set >> ((key >> tables.shift[0]) & tables.mask[0])) & np.uint64(1)
 
 
 @njit(cache=True, nogil=True)
@@ -34,8 +49,7 @@ def start(key, tables, keys, parents, slot_keys, slot_numbers, cursor):  # type:
     slot = slot_of(key, cursor[BITS])
     slot_keys[slot], slot_numbers[slot] = key, cursor[BASE]
     cursor[HEAD], cursor[TAIL], cursor[DEPTH], cursor[LEVEL_END], cursor[GOAL] = 0, 1, 0, 1, -1
-    arrangement = (key >> tables.shift[0]) & tables.mask[0]
-    if (tables.goal_set >> arrangement) & np.uint64(1):
+    if is_goal(key, tables):
         cursor[GOAL] = 0
 
 
@@ -66,8 +80,7 @@ def find(key, slot_keys, slot_numbers, base, bits):  # type: ignore[no-untyped-d
 @njit(cache=True, nogil=True)
 def expand(tables, keys, parents, slot_keys, slot_numbers, cursor, work):  # type: ignore[no-untyped-def]
     """Expand up to `work` states and return why it stopped: DONE, FULL or PAUSED."""
-    shift, mask, first, cells, _, begin, sweep, flip, walls, _, goal_set = tables
-    lines = len(shift)
+    begin, sweep, flip, lines = tables.begin, tables.sweep, tables.flip, len(tables.shift)
     head, tail, base, bits = cursor[HEAD], cursor[TAIL], cursor[BASE], cursor[BITS]
     depth, level_end, goal, mode = cursor[DEPTH], cursor[LEVEL_END], cursor[GOAL], cursor[MODE]
     wrap = (1 << bits) - 1
@@ -89,10 +102,7 @@ def expand(tables, keys, parents, slot_keys, slot_numbers, cursor, work):  # typ
             status = PAUSED
             break
         key = keys[head]
-        occupied = walls
-        for line in range(lines):
-            at[line] = first[line] + np.int64((key >> shift[line]) & mask[line])
-            occupied |= cells[at[line]]
+        occupied = unpack(key, tables, at)
         for line in range(lines):
             for transition in range(begin[at[line]], begin[at[line] + 1]):
                 if sweep[transition] & occupied == 0:
@@ -103,12 +113,29 @@ def expand(tables, keys, parents, slot_keys, slot_numbers, cursor, work):  # typ
                     if slot_numbers[slot] < base:
                         slot_keys[slot], slot_numbers[slot] = after, base + tail
                         keys[tail], parents[tail] = after, head
-                        if goal < 0 and (goal_set >> ((after >> shift[0]) & mask[0])) & np.uint64(1):
+                        if goal < 0 and is_goal(after, tables):
                             goal = tail
                         tail += 1
         head += 1
     cursor[HEAD], cursor[TAIL], cursor[DEPTH], cursor[LEVEL_END], cursor[GOAL] = head, tail, depth, level_end, goal
     return status
+
+
+@njit(cache=True, nogil=True)
+def _enter_goals(tables, keys, total, queue, distances, shut):  # type: ignore[no-untyped-def]
+    """Give goals the distance 0, shut states -2 and all others -1, queue the goals, and return how many there are."""
+    shift, mask = tables.shift, tables.mask
+    tail = 0
+    for number in range(total):
+        lead = (keys[number] >> shift[0]) & mask[0]
+        arrangement = (keys[number] >> shift[shut[0]]) & mask[shut[0]]
+        closed = (np.uint64(shut[1]) >> arrangement) & (np.uint64(shut[2]) >> lead) & np.uint64(1)
+        distances[number] = -2 if closed else -1
+        if is_goal(keys[number], tables):
+            distances[number] = 0
+            queue[tail] = number
+            tail += 1
+    return tail
 
 
 @njit(cache=True, nogil=True)
@@ -118,30 +145,16 @@ def measure(tables, keys, slot_keys, slot_numbers, cursor, queue, distances, shu
     Every move can be taken back, so a search from all goals at once measures the distance to go. States with an
     arrangement of line `shut[0]` in the set `shut[1]` and one of line 0 in the set `shut[2]` are not entered.
     """
-    shift, mask, first, cells, _, begin, sweep, flip, walls, _, goal_set = tables
-    lines = len(shift)
-    base, bits, total = cursor[BASE], cursor[BITS], cursor[TAIL]
+    begin, sweep, flip, lines = tables.begin, tables.sweep, tables.flip, len(tables.shift)
+    base, bits = cursor[BASE], cursor[BITS]
     at = np.empty(16, dtype=np.int64)
-    tail = 0
-    for number in range(total):
-        key = keys[number]
-        lead = (key >> shift[0]) & mask[0]
-        arrangement = (key >> shift[shut[0]]) & mask[shut[0]]
-        closed = (np.uint64(shut[1]) >> arrangement) & (np.uint64(shut[2]) >> lead) & np.uint64(1)
-        distances[number] = -2 if closed else -1
-        if (goal_set >> lead) & np.uint64(1):
-            distances[number] = 0
-            queue[tail] = number
-            tail += 1
+    tail = _enter_goals(tables, keys, cursor[TAIL], queue, distances, shut)
     head = 0
     while head < tail:
         number = queue[head]
         head += 1
         key = keys[number]
-        occupied = walls
-        for line in range(lines):
-            at[line] = first[line] + np.int64((key >> shift[line]) & mask[line])
-            occupied |= cells[at[line]]
+        occupied = unpack(key, tables, at)
         for line in range(lines):
             for transition in range(begin[at[line]], begin[at[line] + 1]):
                 if sweep[transition] & occupied == 0:

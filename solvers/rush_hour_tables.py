@@ -157,8 +157,8 @@ def _line_cells(code, lengths, size, first_cell, stride):  # type: ignore[no-unt
     """Return the cells that the vehicles of a line cover."""
     cells = np.uint64(0)
     for place in range(size):
-        at = code % 8
-        code //= 8
+        at = code % _BASE
+        code //= _BASE
         for offset in range(lengths[place]):
             cells |= np.uint64(1) << np.uint64(first_cell + (at + offset) * stride)
     return cells
@@ -169,8 +169,8 @@ def _fits(code, lengths, size, room):  # type: ignore[no-untyped-def]
     """Return whether the vehicles of a line stand in order, side by side at most, within the line."""
     end = 0
     for place in range(size):
-        at = code % 8
-        code //= 8
+        at = code % _BASE
+        code //= _BASE
         if at < end:
             return False
         end = at + lengths[place]
@@ -179,52 +179,58 @@ def _fits(code, lengths, size, room):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _build(lengths, sizes, geometry, walls, slides):  # type: ignore[no-untyped-def]
+    """Return the arrays of `Tables`; `geometry` holds first cell, stride and cells of each line."""
     lines = len(sizes)
     shift = np.zeros(lines, dtype=np.uint64)
     mask = np.zeros(lines, dtype=np.uint64)
     first = np.zeros(lines + 1, dtype=np.int64)
-    cells = np.zeros(lines * 16, dtype=np.uint64)
-    codes = np.zeros(lines * 16, dtype=np.int64)
-    begin = np.zeros(lines * 16 + 1, dtype=np.int64)
-    sweep = np.zeros(lines * 16 * 24, dtype=np.uint64)
-    flip = np.zeros(lines * 16 * 24, dtype=np.uint64)
-    number_of = np.empty(8**4, dtype=np.int64)
-    total, transitions, bits_used = 0, 0, 0
+    cells = np.zeros(lines * _ARRANGEMENTS, dtype=np.uint64)
+    codes = np.zeros(lines * _ARRANGEMENTS, dtype=np.int64)
+    begin = np.zeros(lines * _ARRANGEMENTS + 1, dtype=np.int64)
+    moves = np.zeros((2, lines * _ARRANGEMENTS * _TRANSITIONS), dtype=np.uint64)
+    number_of = np.empty(_BASE**_MOST, dtype=np.int64)
+    bits_used, end = 0, 0
     for line in range(lines):
-        size, first_cell, stride, room = sizes[line], geometry[line, 0], geometry[line, 1], geometry[line, 2]
-        number_of[: 8**size] = -1
-        start = total
-        for code in range(8**size):
+        start = first[line]
+        size, room = sizes[line], geometry[line, 2]
+        number_of[: _BASE**size] = -1
+        total = start
+        for code in range(_BASE**size):
             if _fits(code, lengths[line], size, room):
-                covered = _line_cells(code, lengths[line], size, first_cell, stride)
+                covered = _line_cells(code, lengths[line], size, geometry[line, 0], geometry[line, 1])
                 if covered & walls == 0:
-                    number_of[code] = total - start
-                    cells[total], codes[total] = covered, code
+                    number_of[code], cells[total], codes[total] = total - start, covered, code
                     total += 1
         first[line + 1] = total
-        bits = 0
-        while (1 << bits) < total - start:
-            bits += 1
-        shift[line], mask[line] = bits_used, (1 << bits) - 1
-        for number in range(total - start):
-            begin[start + number] = transitions
-            for place in range(size):
-                for way in (-1, 1):
-                    code = codes[start + number]
-                    at = code // 8**place % 8
-                    swept = np.uint64(0)
-                    for moved in range(1, 7 if slides else 2):
-                        to = at + way * moved
-                        if to < 0 or to > 7:
-                            break
-                        target = number_of[code + way * moved * 8**place]
-                        if target < 0:
-                            break
-                        entered = to if way < 0 else to + lengths[line, place] - 1
-                        swept |= np.uint64(1) << np.uint64(first_cell + entered * stride)
-                        sweep[transitions] = swept
-                        flip[transitions] = np.uint64(number ^ target) << np.uint64(bits_used)
-                        transitions += 1
-        bits_used += bits
-    begin[total] = transitions
-    return (shift, mask, first, cells[:total], codes[:total], begin[: total + 1], sweep[:transitions], flip[:transitions])
+        shift[line] = bits_used
+        while (1 << (bits_used - np.int64(shift[line]))) < total - start:
+            bits_used += 1
+        mask[line] = (1 << (bits_used - np.int64(shift[line]))) - 1
+        for arrangement in range(start, total):
+            begin[arrangement] = end
+            end = _leave(
+                codes[arrangement], lengths[line], size, geometry[line], number_of, slides, shift[line], moves, end
+            )
+    count = first[lines]
+    begin[count] = end
+    return shift, mask, first, cells[:count], codes[:count], begin[: count + 1], moves[0, :end], moves[1, :end]
+
+
+@njit(cache=True)
+def _leave(code, lengths, size, geometry, number_of, slides, shift, moves, end):  # type: ignore[no-untyped-def]
+    """Enter the transitions out of one arrangement (row 0: swept cells, row 1: flipped bits) and return their end."""
+    most = _BASE - 1 if slides else 1
+    for place in range(size):
+        weight = _BASE**place
+        for way in (-1, 1):
+            swept = np.uint64(0)
+            for moved in range(1, most + 1):
+                to = code // weight % _BASE + way * moved
+                if to < 0 or to >= _BASE or number_of[code + way * moved * weight] < 0:
+                    break
+                entered = to if way < 0 else to + lengths[place] - 1
+                swept |= np.uint64(1) << np.uint64(geometry[0] + entered * geometry[1])
+                moves[0, end] = swept
+                moves[1, end] = np.uint64(number_of[code] ^ number_of[code + way * moved * weight]) << shift
+                end += 1
+    return end

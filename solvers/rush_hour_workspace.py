@@ -1,4 +1,4 @@
-"""Memory for the compiled search: one workspace per thread, reused from board to board, grown where a board needs it."""
+"""Memory for the compiled search: one workspace per thread, reused from board to board, grown where one needs it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import threading
 import time
 
 import numpy as np
+from numpy.typing import NDArray
 
 from puzzles.rush_hour import RushHourState
 from solvers import rush_hour_search as search
@@ -19,7 +20,8 @@ _KEPT_BITS = 20
 """Larger tables are given back after the search that needed them."""
 _SHARE = 200_000
 """States expanded between two looks at the clock."""
-_NO_NUMBER = np.iinfo(np.int64).max // 2
+
+_Arrays = tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint64], NDArray[np.int64]]
 
 
 class SearchBudgetError(RuntimeError):
@@ -31,7 +33,7 @@ class Workspace:
 
     def __init__(self) -> None:
         self.cursor = np.zeros(8, dtype=np.int64)
-        self._allocate(_FIRST_BITS)
+        self.keys, self.parents, self.slot_keys, self.slot_numbers = _allocate(_FIRST_BITS)
 
     @property
     def found(self) -> int:
@@ -59,23 +61,16 @@ class Workspace:
         built, code = tables(state.layout, members, metric), coding(state.layout, members)
         key = encode(state, code)
         self._reset(mode)
-        search.start(np.uint64(key or 0), built, self.keys, self.parents, self.slot_keys, self.slot_numbers, self.cursor)
+        search.start(np.uint64(key or 0), built, *self._arrays())
         deadline = None if max_seconds is None else time.monotonic() + max_seconds
         while True:
-            status = search.expand(
-                built, self.keys, self.parents, self.slot_keys, self.slot_numbers, self.cursor, _SHARE
-            )
-            if status == search.DONE and self.found <= max_states:
+            status = search.expand(built, *self._arrays(), _SHARE)
+            if self.found > max_states:
+                raise self._exceeded(f"max_states={max_states}", metric)
+            if status == search.DONE:
                 return built, code
-            late = deadline is not None and time.monotonic() > deadline
-            if self.found > max_states or (late and status != search.DONE):
-                budget = f"max_seconds={max_seconds}" if self.found <= max_states else f"max_states={max_states}"
-                depth = int(self.cursor[search.DEPTH])
-                raise SearchBudgetError(
-                    f"no answer within {budget}: {self.found} states found, none nearer than {depth} {metric} is a goal"
-                    if self.goal is None
-                    else f"not finished within {budget}: {self.found} states found"
-                )
+            if deadline is not None and time.monotonic() > deadline:
+                raise self._exceeded(f"max_seconds={max_seconds}", metric)
             if status == search.FULL:
                 self._grow()
 
@@ -92,11 +87,24 @@ class Workspace:
             number = int(self.parents[number])
         return way[::-1]
 
+    def _exceeded(self, budget: str, metric: str) -> SearchBudgetError:
+        if self.goal is not None:
+            return SearchBudgetError(f"not finished within {budget}: {self.found} states found")
+        depth = int(self.cursor[search.DEPTH])
+        return SearchBudgetError(
+            f"no answer within {budget}: {self.found} states found, no goal among those nearer than {depth} {metric}"
+        )
+
+    def _arrays(
+        self,
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+        return self.keys, self.parents, self.slot_keys, self.slot_numbers, self.cursor
+
     def _reset(self, mode: int) -> None:
         """Make all earlier table entries stale; shrink a table that grew beyond what is kept."""
         cursor = self.cursor
         if len(self.slot_keys) > 1 << _KEPT_BITS:
-            self._allocate(_FIRST_BITS)
+            self.keys, self.parents, self.slot_keys, self.slot_numbers = _allocate(_FIRST_BITS)
         cursor[search.BASE] += cursor[search.TAIL]
         cursor[search.BITS], cursor[search.MODE] = _FIRST_BITS, mode
 
@@ -105,17 +113,20 @@ class Workspace:
         bits = int(self.cursor[search.BITS]) + 2
         self.cursor[search.BITS] = bits
         if len(self.slot_keys) < 1 << bits:
-            self.slot_keys = np.zeros(1 << bits, dtype=np.uint64)
-            self.slot_numbers = np.full(1 << bits, -1, dtype=np.int64)
-            self.keys = np.concatenate([self.keys, np.zeros((1 << bits - 1) - len(self.keys), dtype=np.uint64)])
-            self.parents = np.concatenate([self.parents, np.zeros((1 << bits - 1) - len(self.parents), dtype=np.int32)])
+            old_keys, old_parents = self.keys, self.parents
+            self.keys, self.parents, self.slot_keys, self.slot_numbers = _allocate(bits)
+            self.keys[: len(old_keys)], self.parents[: len(old_parents)] = old_keys, old_parents
         search.rehash(self.keys, self.slot_keys, self.slot_numbers, self.cursor)
 
-    def _allocate(self, bits: int) -> None:
-        self.slot_keys = np.zeros(1 << bits, dtype=np.uint64)
-        self.slot_numbers = np.full(1 << bits, -1, dtype=np.int64)
-        self.keys = np.zeros(1 << bits - 1, dtype=np.uint64)
-        self.parents = np.zeros(1 << bits - 1, dtype=np.int32)
+
+def _allocate(bits: int) -> _Arrays:
+    """Return keys, parents, slot keys and slot numbers for a table of 2**bits slots that is at most half full."""
+    return (
+        np.zeros(1 << bits - 1, dtype=np.uint64),
+        np.zeros(1 << bits - 1, dtype=np.int32),
+        np.zeros(1 << bits, dtype=np.uint64),
+        np.full(1 << bits, -1, dtype=np.int64),
+    )
 
 
 _local = threading.local()
