@@ -31,7 +31,7 @@ class Board:
 def boards_of(stored: StoredEpisode) -> list[Board]:
     """Return the board before the first decision and after each one.
 
-    Where a move cannot be replayed (a puzzle that is not registered here), the observations stand in.
+    A move that the rules refuse is left out. Where a puzzle is not known here, the observations stand in.
     """
     episode = stored.episode
     try:
@@ -87,7 +87,8 @@ def _states(puzzle: Puzzle[Any, Any], stored: StoredEpisode) -> Iterator[Any]:
     for turn in stored.episode.turns:
         for text in turn.moves:
             for move in puzzle.parse_action(text) or ():
-                state = puzzle.apply(state, move)
+                if puzzle.refusal(state, move) is None:
+                    state = puzzle.apply(state, move)
         yield state
 
 

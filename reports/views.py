@@ -102,8 +102,8 @@ class ComparisonGroup:
 
     title: str
     levels: tuple[str, ...]
-    rows: tuple[tuple[Comparison, str, Difference, tuple[Difference | None, ...]], ...]
-    """Pair, probability of improvement, difference over all levels and on each."""
+    rows: tuple[tuple[Comparison, str, tuple[Difference | None, ...]], ...]
+    """Pair, probability of improvement, differences over all levels together and on each."""
 
 
 def tiles(results: Results) -> list[tuple[str, str]]:
@@ -206,7 +206,7 @@ def _comparison_group(title: str, pairs: Sequence[Comparison]) -> ComparisonGrou
     for pair in pairs:
         better = pair.improvement.format(1.0, 2) if pair.improvement else "\N{EM DASH}"
         cells = tuple(_difference(pair.by_level[level]) if level in pair.by_level else None for level in levels)
-        rows.append((pair, better, _difference(pair.overall), cells))
+        rows.append((pair, better, (_difference(pair.overall), *cells)))
     return ComparisonGroup(title, tuple(levels), tuple(rows))
 
 

@@ -40,9 +40,7 @@ def _colours(diverging: bool) -> Colormap:
     from matplotlib.colors import LinearSegmentedColormap
 
     ends = ["#D55E00", "#f4f2ee", "#0072B2"] if diverging else ["#eef3f6", "#56B4E9", "#003f66"]
-    colours = LinearSegmentedColormap.from_list("horizon", ends)
-    colours.set_bad((0, 0, 0, 0))
-    return colours
+    return LinearSegmentedColormap.from_list("horizon", ends).with_extremes(bad=(0.0, 0.0, 0.0, 0.0))
 
 
 def _write_fields(axes: Axes, heat: Heat, values: np.ndarray, colours: Colormap, limits: tuple[float, float]) -> None:

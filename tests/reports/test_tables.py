@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from reports.comparisons import compare
+from reports.conditions import conditions_of
+from reports.results import load_results
+from reports.tables import Table, all_tables, write_tables
+
+ODD = Table(
+    "odd", "100 % & more", ("a_b", "c|d"), (("x, y", 'say "5 %"'), ("\N{MINUS SIGN}1 | 2", "~{}$#^\\")), "n < 3"
+)
+
+
+@pytest.fixture(scope="module")
+def tables(small: Path) -> dict[str, Table]:
+    results = load_results(small)
+    conditions = conditions_of(results)
+    return {table.name: table for table in all_tables(results, conditions, compare(conditions))}
+
+
+def test_every_table_is_made(tables: dict[str, Table]) -> None:
+    assert set(tables) == {"h50", "conditions", "levels", "comparisons", "gaps", "equal-cost", "collapse", "published"}
+    for table in tables.values():
+        assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+def test_comma_separated_values_read_back(tables: dict[str, Table]) -> None:
+    for table in (*tables.values(), ODD):
+        assert [tuple(row) for row in csv.reader(io.StringIO(table.to_csv()))] == [table.columns, *table.rows]
+
+
+def test_markdown_has_a_cell_for_each_column() -> None:
+    lines = ODD.to_markdown().splitlines()
+    assert lines[0] == "| a_b | c\\|d |"
+    assert lines[3] == "| \N{MINUS SIGN}1 \\| 2 | ~{}$#^\\ |"
+    assert lines[-1] == "n < 3"
+
+
+def test_latex_escapes_what_it_must() -> None:
+    text = ODD.to_latex()
+    assert r"100 \% \& more. n $<$ 3" in text
+    assert r"a\_b & c|d \\" in text
+    assert r"\textasciitilde{}\{\}\$\#\textasciicircum{}\textbackslash{}" in text
+    assert text.count(r"\\") == 3
+
+
+def test_costs_compare_at_what_the_cheapest_condition_spent(tables: dict[str, Table]) -> None:
+    rows = {row[1]: row for row in tables["equal-cost"].rows}
+    assert rows["macro, trained on T3"][2].endswith("at 484k") or "k" in rows["macro, trained on T3"][2]
+    assert all("[" in cell for row in rows.values() for cell in row[2:])
+
+
+def test_collapsed_runs_are_counted_and_named(tables: dict[str, Table]) -> None:
+    row = next(row for row in tables["collapse"].rows if row[1] == "atomic, trained on T3")
+    assert row[2] == "1 of 2"
+    assert "seed 1: success-" in row[4]
+
+
+def test_published_numbers_stand_beside_ours_and_say_that_the_scale_differs(tables: dict[str, Table]) -> None:
+    table = tables["published"]
+    assert "Different scale" in table.note
+    assert table.rows[0][:2] == ("published", "macro, SFT only")
+    assert table.rows[0][3].startswith("L3 26.25; L4 8.75")
+    assert table.rows[1][0] == "ours"
+
+
+def test_tables_are_written_in_three_forms(tables: dict[str, Table], tmp_path: Path) -> None:
+    paths = write_tables(tuple(tables.values()), tmp_path)
+    assert {path.suffix for path in paths} == {".csv", ".md", ".tex"}
+    assert len(paths) == 3 * len(tables)
+    assert (tmp_path / "h50.md").read_text(encoding="utf8") == tables["h50"].to_markdown()
