@@ -9,8 +9,11 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import platform
+import shutil
+import subprocess
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curricula import Instance
@@ -85,6 +88,7 @@ class CellRun:
             test_levels=test_levels(cell),
             policy=learner.policy,
             preset=self.job.preset.name,
+            commit=_commit(),
             settings=self._resolved(),
             versions={"python": platform.python_version()} | _versions(),
         )
@@ -200,6 +204,16 @@ class CellRun:
 
             settings["training"] = plain(resolved_training(self.job))
         return settings
+
+
+def _commit() -> str:
+    """Return the revision of the source where it is run from a checkout, else ""."""
+    root = Path(__file__).resolve().parent.parent
+    git = shutil.which("git")
+    if git is None or not (root / ".git").exists():
+        return ""
+    answer = subprocess.run([git, "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=False)
+    return answer.stdout.strip()
 
 
 def _versions() -> dict[str, str]:
