@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
 from solvers.techniques.compiled import kernel
 from solvers.techniques.links import push_common
 from solvers.techniques.log import Int32Array, commit
-from solvers.techniques.rectangles import push_present, rectangle_count, set_rectangle, start_rectangle
+from solvers.techniques.rectangles import push_present, start_rectangle
 
 
 @kernel
-def _filled_corners(board: Board, corners: Int32Array) -> int:
-    """Return the mask of filled corners, or 0 if one was given."""
+def _open_corners(board: Board, corners: Int32Array) -> int:
+    """Return the mask of empty corners, or all if one was given."""
     mask = 0
     for corner in range(4):
         if board.given[corners[corner]]:
-            return 0
-        if board.values[corners[corner]]:
+            return 0b1111
+        if not board.values[corners[corner]]:
             mask |= 1 << corner
     return mask
 
@@ -58,12 +56,14 @@ def _two_filled(
 @kernel
 def avoidable_rectangles(geometry: Geometry, board: Board, log: Int32Array, code: int, empty: int) -> bool:
     """Log every avoidable rectangle with `empty` corners, 1 or 2, still open."""
-    corners = np.empty(4, dtype=np.int32)
     for cell in range(geometry.sees.shape[0]):
-        for number in range(rectangle_count(geometry)):
-            set_rectangle(geometry, cell, number, corners)
-            open_corners = 0b1111 & ~_filled_corners(board, corners)
-            if cell != corners.min() or bit_count(open_corners) != empty:
+        if board.given[cell]:
+            continue
+        for corners in geometry.rectangles[cell]:
+            if cell > corners[1] or cell > corners[3]:
+                continue
+            open_corners = _open_corners(board, corners)
+            if bit_count(open_corners) != empty:
                 continue
             one = first_bit(open_corners)
             if empty == 1:

@@ -6,6 +6,7 @@ reads whichever view makes it a matter of a few bit operations. Digits count fro
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from itertools import chain, combinations
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from puzzles.sudoku_layout import sudoku_layout
+from puzzles.sudoku_layout import SudokuLayout, sudoku_layout
 from solvers.techniques.compiled import entry, kernel
 
 Int32Array = NDArray[np.int32]
@@ -44,6 +45,14 @@ class Geometry(NamedTuple):
     """Masks of all subsets of 1, then 2, 3 and 4 of `size` things."""
     subset_start: Int32Array
     """Where in `subsets` those of k things begin, at k, and end, at k + 1."""
+    shared: Int32Array
+    """Mask of the places of one house that lie in another, shape [3·size, 3·size]."""
+    rectangles: Int32Array
+    """Corners of the rectangles in two boxes at each cell, going round, shape [cells, rectangles, 4].
+
+    Corners 0 and 1, 2 and 3 share a row, 1 and 2, 3 and 0 a column. First come those with two corners in one row of the
+    cell's box.
+    """
 
 
 class Board(NamedTuple):
@@ -88,7 +97,31 @@ def geometry(size: int) -> Geometry:
         sees,
         np.array(list(chain.from_iterable(groups)), dtype=np.int32),
         starts.astype(np.int32),
+        _shared_places(layout),
+        np.array([list(_rectangles_at(layout, cell)) for cell in range(size**2)], dtype=np.int32),
     )
+
+
+def _shared_places(layout: SudokuLayout) -> Int32Array:
+    units = [set(unit) for unit in layout.units]
+    masks = [
+        [sum(1 << index for index, cell in enumerate(unit) if cell in other) for other in units]
+        for unit in layout.units
+    ]
+    return np.array(masks, dtype=np.int32)
+
+
+def _rectangles_at(layout: SudokuLayout, cell: int) -> Iterator[tuple[int, int, int, int]]:
+    size, row, column = layout.size, layout.row_of[cell], layout.column_of[cell]
+    top, left = row - row % layout.box_rows, column - column % layout.box_columns
+    near_rows = [line for line in range(top, top + layout.box_rows) if line != row]
+    near_columns = [line for line in range(left, left + layout.box_columns) if line != column]
+    far_rows = [line for line in range(size) if not top <= line < top + layout.box_rows]
+    far_columns = [line for line in range(size) if not left <= line < left + layout.box_columns]
+    pairs = [*((far, near) for near in near_columns for far in far_rows)]
+    pairs += [(near, far) for near in near_rows for far in far_columns]
+    for other_row, other_column in pairs:
+        yield cell, row * size + other_column, other_row * size + other_column, other_row * size + column
 
 
 def new_board(size: int) -> Board:
@@ -156,10 +189,19 @@ def place(geometry: Geometry, board: Board, cell: int, digit: int) -> None:
     for kind in range(3):
         board.empty[geometry.house_of[cell, kind]] &= ~(1 << geometry.index_of[cell, kind])
     for peer in geometry.peers[cell]:
-        if board.candidates[peer] >> digit & 1:
-            eliminate(geometry, board, peer, digit)
+        mask = board.candidates[peer]
+        if mask >> digit & 1:
+            mask &= ~(1 << digit)
+            board.candidates[peer] = mask
+            for kind in range(3):
+                if geometry.house_of[peer, kind] != geometry.house_of[cell, kind]:
+                    _close_place(geometry, board, peer, digit, kind)
+            if mask and not mask & (mask - 1):
+                _enqueue(board.naked, peer * 16 + first_bit(mask))
+    for kind in range(3):
+        board.places[geometry.house_of[cell, kind], digit] = 0
     for other in range(geometry.size):
-        if candidates >> other & 1:
+        if candidates >> other & 1 and other != digit:
             for kind in range(3):
                 _close_place(geometry, board, cell, other, kind)
 

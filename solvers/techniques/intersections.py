@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-from solvers.techniques.board import Board, Geometry, bit_count
+from solvers.techniques.board import Board, Geometry, bit_count, first_bit
 from solvers.techniques.compiled import kernel
 from solvers.techniques.log import CELL, ELIMINATION, START, Int32Array, commit, push, start
-
-
-@kernel
-def common_house(geometry: Geometry, house: int, mask: int, kind: int) -> int:
-    """Return the row, column or box (`kind` 0, 1, 2) that all cells of `mask` in `house` share, or -1."""
-    common = -1
-    for index in range(geometry.size):
-        if mask >> index & 1:
-            other = geometry.house_of[geometry.cells_of[house, index], kind]
-            if common >= 0 and common != other:
-                return -1
-            common = other
-    return common
 
 
 @kernel
@@ -29,27 +16,17 @@ def push_house_cells(geometry: Geometry, log: Int32Array, kind: int, house: int,
 
 
 @kernel
-def push_rest(geometry: Geometry, board: Board, log: Int32Array, house: int, but: int, digit: int) -> None:
-    """Add the elimination of `digit` from all cells of `house` that do not lie in the house `but`."""
-    for index in range(geometry.size):
-        if board.places[house, digit] >> index & 1:
-            cell = geometry.cells_of[house, index]
-            if geometry.house_of[cell, but // geometry.size] != but:
-                push(log, ELIMINATION, cell * 16 + digit)
-
-
-@kernel
-def _locked(geometry: Geometry, board: Board, log: Int32Array, code: int, house: int, digit: int, kind: int) -> bool:
-    """Log a digit that `house` confines to one row, column or box (`kind`), if it does."""
+def _locked(geometry: Geometry, board: Board, log: Int32Array, code: int, house: int, digit: int, other: int) -> bool:
+    """Log that `house` confines a digit to the house `other`, if it does and anything follows."""
     mask = board.places[house, digit]
-    if bit_count(mask) < 2:
-        return False
-    other = common_house(geometry, house, mask, kind)
-    if other < 0:
+    rest = board.places[other, digit] & ~geometry.shared[other, house]
+    if mask & ~geometry.shared[house, other] or rest == 0:
         return False
     start(log, code, 1 << digit)
     push_house_cells(geometry, log, CELL, house, mask)
-    push_rest(geometry, board, log, other, house, digit)
+    for index in range(geometry.size):
+        if rest >> index & 1:
+            push(log, ELIMINATION, geometry.cells_of[other, index] * 16 + digit)
     return commit(log)
 
 
@@ -58,8 +35,12 @@ def pointing(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bo
     """Log every digit that a box confines to one line."""
     for house in range(2 * geometry.size, 3 * geometry.size):
         for digit in range(geometry.size):
+            mask = board.places[house, digit]
+            if not mask & (mask - 1):
+                continue
+            cell = geometry.cells_of[house, first_bit(mask)]
             for kind in range(2):
-                if _locked(geometry, board, log, code, house, digit, kind):
+                if _locked(geometry, board, log, code, house, digit, geometry.house_of[cell, kind]):
                     return True
     return False
 
@@ -69,7 +50,11 @@ def claiming(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bo
     """Log every digit that a line confines to one box."""
     for house in range(2 * geometry.size):
         for digit in range(geometry.size):
-            if _locked(geometry, board, log, code, house, digit, 2):
+            mask = board.places[house, digit]
+            if not mask & (mask - 1):
+                continue
+            cell = geometry.cells_of[house, first_bit(mask)]
+            if _locked(geometry, board, log, code, house, digit, geometry.house_of[cell, 2]):
                 return True
     return False
 
@@ -81,8 +66,8 @@ def _log_locked_subset(
     start(log, code, digits)
     push_house_cells(geometry, log, CELL, box, subset)
     in_box, in_line, outside = False, False, False
-    for house in (box, line):
-        other = line if house == box else box
+    for turn in range(2):
+        house, other = (line, box) if turn else (box, line)
         for index in range(geometry.size):
             cell = geometry.cells_of[house, index]
             shared = geometry.house_of[cell, other // geometry.size] == other
@@ -117,7 +102,9 @@ def locked_subsets(geometry: Geometry, board: Board, log: Int32Array, code: int,
             if bit_count(digits) != count:
                 continue
             for kind in range(2):
-                line = common_house(geometry, box, subset, kind)
-                if line >= 0 and _log_locked_subset(geometry, board, log, code, box, subset, digits, line):
+                line = geometry.house_of[geometry.cells_of[box, first_bit(subset)], kind]
+                if not subset & ~geometry.shared[box, line] and _log_locked_subset(
+                    geometry, board, log, code, box, subset, digits, line
+                ):
                     return True
     return False

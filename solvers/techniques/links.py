@@ -16,6 +16,15 @@ def push_common(geometry: Geometry, board: Board, log: Int32Array, one: int, two
 
 
 @kernel
+def has_common(geometry: Geometry, board: Board, one: int, two: int, digit: int) -> bool:
+    """Return whether any cell that sees both `one` and `two` has `digit`."""
+    for cell in geometry.peers[one]:  # noqa: SIM110
+        if board.candidates[cell] >> digit & 1 and geometry.sees[cell, two]:
+            return True
+    return False
+
+
+@kernel
 def partner(geometry: Geometry, board: Board, cell: int, digit: int, kind: int) -> int:
     """Return the other cell of two for `digit` in the row, column or box (`kind` 0, 1, 2) of `cell`, or -1."""
     house = geometry.house_of[cell, kind]
@@ -27,14 +36,20 @@ def partner(geometry: Geometry, board: Board, cell: int, digit: int, kind: int) 
 
 @kernel
 def strong_links(geometry: Geometry, board: Board, digit: int, links: Int32Array) -> int:
-    """Write the two cells of every two-place house of `digit` to `links`, shape [3·size, 2]; return how many."""
+    """Write every two cells that alone have `digit` in a house to `links`, shape [3·size, 2]; return how many."""
     count = 0
     for house in range(3 * geometry.size):
         mask = board.places[house, digit]
-        if bit_count(mask) == 2:
-            links[count, 0] = geometry.cells_of[house, first_bit(mask)]
-            links[count, 1] = geometry.cells_of[house, first_bit(mask & (mask - 1))]
-            count += 1
+        rest = mask & (mask - 1)
+        if rest == 0 or rest & (rest - 1):
+            continue
+        one, two = geometry.cells_of[house, first_bit(mask)], geometry.cells_of[house, first_bit(rest)]
+        if house >= 2 * geometry.size and (
+            partner(geometry, board, one, digit, 0) == two or partner(geometry, board, one, digit, 1) == two
+        ):
+            continue
+        links[count, 0], links[count, 1] = one, two
+        count += 1
     return count
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
 from solvers.techniques.compiled import kernel
-from solvers.techniques.links import partner, push_common, strong_links
+from solvers.techniques.links import has_common, partner, push_common, strong_links
 from solvers.techniques.log import CELL, ELIMINATION, FURTHER, START, Int32Array, commit, push, start
 
 
@@ -15,6 +15,8 @@ def _log_pair(
     geometry: Geometry, board: Board, log: Int32Array, code: int, digit: int, ends: tuple[int, int, int, int]
 ) -> bool:
     """Log a pattern whose loose ends are the first two cells and whose linked cells are the others."""
+    if not has_common(geometry, board, ends[0], ends[1], digit):
+        return False
     start(log, code, 1 << digit)
     push(log, CELL, ends[0])
     push(log, CELL, ends[1])

@@ -12,7 +12,7 @@ from solvers.techniques.board import Board, Geometry, bit_count, first_bit
 from solvers.techniques.compiled import kernel
 from solvers.techniques.intersections import push_house_cells
 from solvers.techniques.log import ELIMINATION, FURTHER, Int32Array, commit, push
-from solvers.techniques.rectangles import push_present, rectangle_count, set_rectangle, start_rectangle
+from solvers.techniques.rectangles import push_present, start_rectangle
 
 TEST_3, TEST_4, TEST_6, HIDDEN = 3, 4, 6, 7
 
@@ -236,10 +236,7 @@ def _test_rectangle(
 ) -> bool:
     roofs = 0
     for corner in range(4):
-        mask = board.candidates[corners[corner]]
-        if mask & pair == 0:
-            return False
-        if mask & ~pair:
+        if board.candidates[corners[corner]] & ~pair:
             roofs |= 1 << corner
     if test == 1:
         return _one_left(board, log, code, pair, corners, roofs)
@@ -255,11 +252,16 @@ def _test_rectangle(
 @kernel
 def uniqueness(geometry: Geometry, board: Board, log: Int32Array, code: int, test: int) -> bool:
     """Log every instance of a uniqueness test (1 to 6) or of the hidden rectangle (7)."""
-    corners = np.empty(4, dtype=np.int32)
     for cell in range(geometry.sees.shape[0]):
         pair = board.candidates[cell]
-        for number in range(rectangle_count(geometry) if bit_count(pair) == 2 else 0):
-            set_rectangle(geometry, cell, number, corners)
-            if _test_rectangle(geometry, board, log, code, pair, corners, test):
+        if bit_count(pair) != 2:
+            continue
+        for corners in geometry.rectangles[cell]:
+            if (
+                board.candidates[corners[1]] & pair
+                and board.candidates[corners[2]] & pair
+                and board.candidates[corners[3]] & pair
+                and _test_rectangle(geometry, board, log, code, pair, corners, test)
+            ):
                 return True
     return False

@@ -6,7 +6,7 @@ import numpy as np
 
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
 from solvers.techniques.compiled import kernel
-from solvers.techniques.links import pair_cells, push_common
+from solvers.techniques.links import pair_cells, push_common, strong_links
 from solvers.techniques.log import CELL, ELIMINATION, FURTHER, Int32Array, commit, push, start
 
 
@@ -31,16 +31,20 @@ def _log_w_wing(
 
 
 @kernel
-def _join_pair(geometry: Geometry, board: Board, log: Int32Array, code: int, one: int, two: int) -> bool:
+def _join_pair(
+    geometry: Geometry,
+    board: Board,
+    log: Int32Array,
+    code: int,
+    one: int,
+    two: int,
+    links: Int32Array,
+    count: Int32Array,
+) -> bool:
     for digit in range(geometry.size - 1, -1, -1):
-        if not board.candidates[one] >> digit & 1:
-            continue
-        for house in range(3 * geometry.size):
-            places = board.places[house, digit]
-            if bit_count(places) == 2:
-                near = geometry.cells_of[house, first_bit(places)]
-                far = geometry.cells_of[house, first_bit(places & (places - 1))]
-                if _log_w_wing(geometry, board, log, code, one, two, digit, near, far):
+        if board.candidates[one] >> digit & 1:
+            for link in links[digit, : count[digit]]:
+                if _log_w_wing(geometry, board, log, code, one, two, digit, link[0], link[1]):
                     return True
     return False
 
@@ -49,11 +53,17 @@ def _join_pair(geometry: Geometry, board: Board, log: Int32Array, code: int, one
 def w_wings(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
     """Log every two equal pair cells that a two-place house connects."""
     cells = np.empty(geometry.size * geometry.size, dtype=np.int32)
+    links = np.empty((geometry.size, 3 * geometry.size, 2), dtype=np.int32)
+    link_count = np.empty(geometry.size, dtype=np.int32)
+    for digit in range(geometry.size):
+        link_count[digit] = strong_links(geometry, board, digit, links[digit])
     count = pair_cells(board, cells)
     for number in range(count):
         for two in cells[number + 1 : count]:
             one = cells[number]
-            if board.candidates[two] == board.candidates[one] and _join_pair(geometry, board, log, code, one, two):
+            if board.candidates[two] == board.candidates[one] and _join_pair(
+                geometry, board, log, code, one, two, links, link_count
+            ):
                 return True
     return False
 
