@@ -76,7 +76,7 @@ def train_sft(policy: TinyPolicy, puzzle: Puzzle[Any, Any], instances: Sequence[
     losses = _LossLog(max(1, config.steps // 10))
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder, _restored_generators():
-        arguments = _arguments(config, folder, int(seeds[1].generate_state(1)[0]) // 2)
+        arguments = trainer_arguments(config, folder, int(seeds[1].generate_state(1)[0]) // 2)
         trainer = WeightedTrainer(
             action_weight=config.action_weight,
             thought_end=policy.marks.thought_end,
@@ -90,7 +90,7 @@ def train_sft(policy: TinyPolicy, puzzle: Puzzle[Any, Any], instances: Sequence[
         )
         trainer.remove_callback(PrinterCallback)
         trainer.train()
-    del policy.model.forward  # the trainer's own head, bound to the instance
+    vars(policy.model).pop("forward", None)  # the head that the trainer bound to the instance
     policy.model.eval()
     accuracy = measure(policy, puzzle, instances, config, np.random.default_rng(seeds[2]))
     learned = int((np.array(rows["labels"]) != IGNORED).sum())
@@ -165,7 +165,7 @@ def _dataset(policy: TinyPolicy, prompts: list[list[int]], replies: list[list[li
     return Dataset.from_dict({"input_ids": ids, "labels": labels}), layout
 
 
-def _arguments(config: SftConfig, folder: str, seed: int) -> TrlConfig:
+def trainer_arguments(config: SftConfig, folder: str, seed: int) -> TrlConfig:
     """Return the trainer's arguments: full precision on the CPU, no checkpoints, no reports."""
     return TrlConfig(
         output_dir=folder,

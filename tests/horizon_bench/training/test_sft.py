@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,15 @@ from curricula import Instance
 from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.training.collator import IGNORED, SharedPrefixCollator
 from horizon_bench.training.configs import SftConfig
-from horizon_bench.training.sft import SftReport, build_rows, grade, token_weights, train_sft
+from horizon_bench.training.sft import (
+    SftReport,
+    WeightedTrainer,
+    build_rows,
+    grade,
+    token_weights,
+    train_sft,
+    trainer_arguments,
+)
 from horizon_bench.training.traces import TargetSettings
 from puzzles.sudoku import Sudoku
 from solvers import oracle
@@ -60,6 +69,26 @@ def test_weight_one_is_the_models_own_loss(instances: tuple[Instance, ...]) -> N
     losses = torch.nn.functional.cross_entropy(output.logits[:, :-1].flatten(0, 1), labels.flatten(), reduction="none")
     weighted = (losses * weights.flatten()).sum() / weights.sum()
     assert weighted.item() == pytest.approx(output.loss.item(), rel=1e-5)
+
+
+def test_weight_one_is_the_trainers_own_loss(instances: tuple[Instance, ...], tmp_path: pathlib.Path) -> None:
+    policy = TinyPolicy.create(Sudoku(4), 16)
+    rows, layout = build_rows(policy, Sudoku(4), instances[:20], TINY_RUN, np.random.default_rng(0))
+    with torch.random.fork_rng(devices=[]):
+        trainer = WeightedTrainer(
+            action_weight=1.0,
+            thought_end=policy.marks.thought_end,
+            end=policy.marks.end,
+            model=policy.model,
+            args=trainer_arguments(TINY_RUN, str(tmp_path), 0),
+            train_dataset=rows,
+            data_collator=SharedPrefixCollator(layout),
+            processing_class=policy.tokenizer,
+        )
+    batch = SharedPrefixCollator(layout)([rows[index] for index in range(8)])
+    own = trainer.compute_loss(policy.model, dict(batch)).item()
+    trl = super(WeightedTrainer, trainer).compute_loss(policy.model, dict(batch)).item()
+    assert own == pytest.approx(trl, rel=1e-5)
 
 
 def test_only_actions_weigh_more() -> None:
