@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, Phase, given
 
 from horizon_bench.envs.names import check_name
 from horizon_bench.testing.laws import LAWS, LawError
+from horizon_bench.testing.puzzle_laws import BreachError
 from horizon_bench.testing.strategies import Walk, walks
 from horizon_bench.testing.subjects import Subject, find_subject
 from puzzles.base import Puzzle
@@ -60,7 +61,7 @@ def _hold(name: str, law: Callable[[Subject, Walk], None], subject: Subject, max
         try:
             law(subject, walk)
         except Exception as error:
-            raise LawError(name, walk, subject.puzzle, error) from error
+            raise LawError(name, walk, subject.puzzle, error) from (None if isinstance(error, BreachError) else error)
 
     try:
         run()
