@@ -22,7 +22,7 @@ def test_pages_are_up_to_date(puzzle):
     )
 
 
-@pytest.mark.parametrize("name", ["environments.md", "your_puzzle.md"])
+@pytest.mark.parametrize("name", ["environments/index.md", "your_puzzle.md"])
 def test_examples_of_the_pages_run(name):
     failures, tried = doctest.testfile(str(pages.FOLDER.parent / name), module_relative=False)
     assert tried > 0
