@@ -24,6 +24,7 @@ import solvers
 from curricula import Instance
 from horizon_bench.envs.instances import find_maker
 from puzzles import PUZZLES, Puzzle
+from solvers.base import Oracle
 from studies.factors import Cell
 from studies.questions import Scale
 
@@ -108,7 +109,7 @@ def graded_starts(spec: str) -> tuple[Instance, ...]:
 def _explore(puzzle: Puzzle[Any, Any]) -> Iterator[tuple[Any, int]]:
     """Yield starts with their distance: the examples, then round by round the states that moves reach from them."""
     examples = [puzzle.parse(text) for text in puzzle.examples()[:MOST_STARTS]]
-    waiting = deque((state, solvers.oracle(puzzle, state)) for state in examples)
+    waiting = deque((state, oracle) for state in examples for oracle in _oracles(puzzle, state))
     seen, found = set(examples), 0
     while waiting and found < MOST_STARTS:
         state, oracle = waiting.popleft()
@@ -122,6 +123,14 @@ def _explore(puzzle: Puzzle[Any, Any]) -> Iterator[tuple[Any, int]]:
             if after not in seen:
                 seen.add(after)
                 waiting.append((after, oracle))
+
+
+def _oracles(puzzle: Puzzle[Any, Any], state: Any) -> list[Oracle[Any, Any]]:
+    """Return the one oracle of a state, or none where the goal cannot be reached from it."""
+    try:
+        return [solvers.oracle(puzzle, state)]
+    except ValueError:
+        return []
 
 
 def _readable(puzzle: Puzzle[Any, Any], state: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from curricula.levels import make_puzzle
 from horizon_bench.envs.settings import Settings
 from horizon_bench.training.configs import RolloutConfig, SftConfig, UpdateConfig
-from horizon_bench.training.traces import TargetSettings
+from horizon_bench.training.settings import ModelSize, tiny_model, tiny_settings
 from puzzles.base import Puzzle
 from studies.factors import LEARNERS, Cell
 from studies.recipe import board_size, environment, instances, stage_seed
@@ -18,25 +18,15 @@ if TYPE_CHECKING:
     from studies.runner import CellJob
 
 
-@dataclass(frozen=True)
-class Size:
-    """The small model of a family and what it learns from before RL. All values ours, found by trying."""
-
-    hidden_size: int
-    layers: int
-    sft: SftConfig
-    sft_levels: tuple[str, ...]
-    """Levels of the expert traces; longer ones stay unseen."""
-
-
-SIZES: dict[str, Size] = {
-    "t": Size(48, 3, SftConfig(steps=300, boards=48), ("T1", "T2", "T3")),
-    "m": Size(64, 3, SftConfig(steps=800, boards=48, learning_rate=3e-3), ("M1", "M2", "M3")),
-    "l": Size(96, 4, SftConfig(steps=1500, boards=48, learning_rate=2e-3), ("L1", "L2", "L3", "L4")),
-    "r": Size(64, 4, SftConfig(steps=1500, boards=48, learning_rate=2e-3), ("R1", "R2")),
+SFT_LEVELS: dict[str, tuple[str, ...]] = {
+    "t": ("T1", "T2", "T3"),
+    "m": ("M1", "M2", "M3"),
+    "l": ("L1", "L2", "L3", "L4"),
+    "r": ("R1", "R2"),
 }
-THOUGHT_STEPS = 4
-"""SFT with thoughts takes this many times the steps: a thought is longer than an action, and harder."""
+"""Levels of the expert traces, by family; longer ones stay unseen."""
+OWN_SFT_LEVELS = ("D1", "D2")
+"""The same for a puzzle of your own, see `studies.own_puzzle`."""
 
 
 @dataclass(frozen=True)
@@ -64,20 +54,13 @@ def resolved_training(job: CellJob) -> Training:
         raise ValueError(
             f"preset {preset.name!r} trains {preset.model}, which this version cannot do yet; use --preset cpu"
         )
-    size = _size(cell)
-    thoughts = cell.thought != "none"
-    sft = replace(
-        size.sft,
-        steps=size.sft.steps * (THOUGHT_STEPS if thoughts else 1),
-        targets=TargetSettings(thoughts=thoughts),
-        seed=stage_seed(job.seed, "supervised"),
-    )
+    model, sft = small_model(cell)
     return Training(
-        hidden_size=size.hidden_size,
-        layers=size.layers,
+        hidden_size=model.hidden_size,
+        layers=model.layers,
         value_head=LEARNERS[cell.learner].estimator == "ppo",
-        sft=sft,
-        sft_levels=size.sft_levels,
+        sft=replace(sft, seed=stage_seed(job.seed, "supervised")),
+        sft_levels=OWN_SFT_LEVELS if cell.module else SFT_LEVELS[cell.family],
         environment=environment(cell, cell.interface),
         rollout=RolloutConfig(
             groups=preset.puzzles_per_update,
@@ -135,9 +118,7 @@ def rules(cell: Cell) -> Puzzle[Any, Any]:
     return make_puzzle(cell.puzzle, board_size(cell))
 
 
-def _size(cell: Cell) -> Size:
-    if cell.module:
-        from studies.own_puzzle import own_levels
-
-        return replace(SIZES["m"], sft_levels=own_levels(cell)[:2])
-    return SIZES[cell.family]
+def small_model(cell: Cell) -> tuple[ModelSize, SftConfig]:
+    """Return the size of the small model of a cell and its SFT, but for the seed."""
+    puzzle, rows = ("sudoku", 6) if cell.module else (cell.puzzle, board_size(cell))
+    return tiny_model(rows, puzzle), tiny_settings(rows, puzzle, thoughts=cell.thought != "none").sft

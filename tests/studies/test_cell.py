@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from horizon_bench.training.configs import SftConfig
+from horizon_bench.training.settings import ModelSize
 from reports.records import CollapseRecord, EvaluationRecord, UpdateRecord, read, read_cell, read_episodes
 from studies import training_settings
 from studies.cell import run_job
@@ -36,16 +37,15 @@ class Killed(BaseException):
     """Stands for a kill: nothing in the product catches it."""
 
 
-def shrink(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the model of a family tiny and its SFT short."""
-    sft = SftConfig(steps=8, boards=8, accuracy_states=20)
-    size = replace(training_settings.SIZES[family], sft=sft, hidden_size=16, layers=1)
-    monkeypatch.setitem(training_settings.SIZES, family, size)
+def shrink(monkeypatch: pytest.MonkeyPatch, **changes: float) -> None:
+    """Make the model tiny and its SFT short."""
+    quick = ModelSize(16, 1), replace(SftConfig(steps=8, boards=8, accuracy_states=20), **changes)  # type: ignore[arg-type]
+    monkeypatch.setattr(training_settings, "small_model", lambda cell: quick)
 
 
 @pytest.fixture(autouse=True)
 def quick_sft(monkeypatch: pytest.MonkeyPatch) -> None:
-    shrink("t", monkeypatch)
+    shrink(monkeypatch)
 
 
 def job(results: pathlib.Path, name: str, seed: int = 0, **changes: object) -> CellJob:
@@ -61,7 +61,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """A results folder with one trained run that was never interrupted."""
     results = tmp_path_factory.mktemp("unbroken")
     with pytest.MonkeyPatch.context() as monkeypatch:
-        shrink("t", monkeypatch)
+        shrink(monkeypatch)
         run(job(results, TRAINED))
     return results
 
@@ -155,8 +155,7 @@ def test_other_settings_are_refused_naming_the_difference(unbroken: pathlib.Path
 
 
 def test_an_sft_with_other_settings_is_refused(unbroken: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    size = training_settings.SIZES["t"]
-    monkeypatch.setitem(training_settings.SIZES, "t", replace(size, sft=replace(size.sft, learning_rate=0.1)))
+    shrink(monkeypatch, learning_rate=0.1)
     with pytest.raises(ValueError, match=r"sft.learning_rate is 0.006 there, 0.1 now"):
         supervised_policy(job(unbroken, TRAINED), lambda share, note: None)
 
@@ -229,7 +228,6 @@ def test_training_on_a_puzzle_of_ones_own(tmp_path: pathlib.Path, monkeypatch: p
     sys.modules.pop("my_puzzles", None)
     scale = scale_of("my_puzzles:LightsOut")
     cell = STUDIES["horizon"].cells(scale)[1]
-    shrink("m", monkeypatch)
     one = CellJob(str(tmp_path / "results"), "horizon", cell, 0, PRESET)
     assert one.folder.parent.name == "study-lightsout-macro-d1-outcome"
     assert "after RL" in run(one)

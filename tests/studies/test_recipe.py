@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import pytest
+
+from horizon_bench.policies import ExpertPolicy, NoisyExpertPolicy, RandomPolicy
+from studies.factors import Cell
+from studies.matrix import SCALES, STUDIES, parse_name
+from studies.presets import PRESETS
+from studies.recipe import STAGES, environment, expert_actions, instances, label, stage_seed, untrained_policy
+from studies.recipe import test_levels as levels_of
+from studies.runner import CellJob
+from studies.training_settings import resolved_training
+
+
+def every_cell() -> list[Cell]:
+    return list(
+        dict.fromkeys(cell for study in STUDIES.values() for scale in SCALES.values() for cell in study.cells(scale))
+    )
+
+
+def test_stages_of_near_seeds_draw_from_unrelated_streams() -> None:
+    drawn = [stage_seed(seed, stage) for seed in range(50) for stage in STAGES]
+    assert len(set(drawn)) == len(drawn)
+    assert stage_seed(3, "evaluation") == stage_seed(3, "evaluation")
+
+
+@pytest.mark.parametrize("cell", every_cell(), ids=lambda cell: cell.name)
+def test_every_cell_of_every_study_has_valid_settings(cell: Cell) -> None:
+    settings = environment(cell, cell.evaluation_interface)
+    assert settings.on_error == cell.on_error
+    if PRESETS["cpu"].needs_sft(cell):
+        training = resolved_training(CellJob("results", "test", cell, 0, PRESETS["cpu"]))
+        assert training.update.updates == PRESETS["cpu"].updates
+        assert set(training.sft_levels) < set(levels_of(cell))
+        assert set(cell.train_levels) <= set(training.sft_levels)
+    else:
+        assert untrained_policy(cell) is not None
+
+
+def test_cells_of_one_study_have_different_labels() -> None:
+    for study in STUDIES.values():
+        cells = study.cells(SCALES["t"])
+        shown = {(label(cell), cell.family, cell.interface) for cell in cells}
+        assert len(shown) == len(cells)
+
+
+def test_labels_read_as_people_say_them() -> None:
+    assert label(parse_name("study-sudoku-macro-t34-subgoal")) == "macro + subgoals, trained on T3+T4"
+    assert label(parse_name("study-rush-atomic-r1to2-outcome")) == "atomic, trained on R1, then R2"
+    assert label(parse_name("study-sudoku-atomic-l-expert")) == "expert (Sudoku)"
+
+
+def test_untrained_policies_follow_their_cell() -> None:
+    assert untrained_policy(parse_name("study-sudoku-macro-l-expert")) == ExpertPolicy(4)
+    assert untrained_policy(parse_name("study-rush-atomic-r-noisy-err5")) == NoisyExpertPolicy(0.05, 1)
+    assert untrained_policy(parse_name("study-rush-atomic-r-random")) == RandomPolicy()
+    assert [expert_actions(name) for name in ("split", "macro-fixed-2", "macro-capped-12")] == [1, 2, 12]
+
+
+def test_test_and_training_puzzles_share_no_content() -> None:
+    cell = parse_name("study-sudoku-macro-t3-outcome")
+    train = {one.key for one in instances(cell, ("T3",), "train")}
+    test = instances(cell, levels_of(cell), "test", 5)
+    assert [one.level for one in test[::5]] == list(levels_of(cell))
+    assert not train & {one.key for one in test}
+
+
+def test_recipe_words_change_what_they_name() -> None:
+    def update(name: str) -> object:
+        return resolved_training(CellJob("results", "test", parse_name(name), 0, PRESETS["smoke"])).update
+
+    plain = update("study-sudoku-macro-t3-outcome")
+    other = update("study-sudoku-macro-t3-outcome-nonorm-nomask-notruncation-steps4")
+    assert plain.correction == "sequence-truncation+geometric-mask"  # type: ignore[attr-defined]
+    assert (other.correction, other.steps_per_epoch) == ("none", 4)  # type: ignore[attr-defined]
+    assert other.estimator_options == {"normalized": False}  # type: ignore[attr-defined]
