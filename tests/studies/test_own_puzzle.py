@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import pathlib
 import sys
 from collections import Counter
@@ -48,7 +49,7 @@ def test_levels_go_from_near_to_far_and_no_content_stands_in_two_splits() -> Non
         assert solvers.oracle(puzzle, state).distance == one.distance
         assert puzzle.key(state) == one.key
     spans = [[one.distance for one in starts if one.level == level] for level in LEVELS]
-    assert all(max(near) <= min(far) for near, far in zip(spans, spans[1:], strict=False))
+    assert all(max(near) <= min(far) for near, far in itertools.pairwise(spans))
     places = {(one.key, one.level, one.split) for one in starts}
     assert len(places) == len({one.key for one in starts})
     counts = Counter((one.level, one.split) for one in starts)
