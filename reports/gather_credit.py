@@ -99,7 +99,8 @@ def _groups(runs: Iterable[Run]) -> dict[str, Sequence[StoredEpisode]]:
         for group in groups.values():
             longest = max(len(one.episode.turns) for one in group)
             if len(group) > 1 and all(one.episode.turns for one in group) and longest <= LONGEST:
-                worth = float(np.std([one.episode.solved for one in group])) + longest / 1000
+                mixed = float(np.std([one.episode.solved for one in group]))
+                worth = mixed + longest / 1000 + (group[0].phase == "rl")
                 if worth > best.get(run.cell.study, (0.0, ()))[0] and len({one.episode.solved for one in group}) > 1:
                     best[run.cell.study] = (worth, group)
     return {f"{study}: {board_words(group[0].puzzle, group[0].size)}": group for study, (_, group) in best.items()}

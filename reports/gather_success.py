@@ -15,6 +15,7 @@ from reports.panels import (
     Point,
     Series,
     board_name,
+    counted,
     marked,
     on_error,
     other_settings,
@@ -179,7 +180,7 @@ def _horizon_panel(title: str, members: Sequence[Condition]) -> Panel:
 
 
 def _technique_map(one: Condition) -> Heat:
-    techniques = sorted({row.technique for row in one.records} - {"-"})
+    techniques = _easiest_first({row.technique for row in one.records} - {"-"})
     values, texts = [], []
     for technique in techniques:
         line, words = [], []
@@ -198,8 +199,16 @@ def _technique_map(one: Condition) -> Heat:
         tuple(techniques),
         tuple(values),
         tuple(texts),
-        note=f"avg@{one.k}; n in each field: puzzles; {len(one.seeds)} seeds",
+        note=f"avg@{one.k}; n in each field: puzzles; {counted([len(one.seeds)], 'seed')}",
     )
+
+
+def _easiest_first(names: set[str]) -> list[str]:
+    """Return technique names in the order of the technique checker, unknown ones last."""
+    from solvers.techniques import TECHNIQUES
+
+    order = [technique.name.lower() for technique in TECHNIQUES]
+    return sorted(names, key=lambda name: (order.index(name.lower()) if name.lower() in order else len(order), name))
 
 
 def _twin(one: Condition) -> tuple[object, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from reports.collapse import curves_of
 from reports.intervals import Estimate, Grid, generator, mean_estimate
-from reports.panels import Panel, Point, Series, board_name, marked, trained_on
+from reports.panels import Panel, Point, Series, board_name, counted, marked, trained_on
 from reports.results import Run
 from reports.schema import EvaluationRecord
 
@@ -37,9 +37,8 @@ def training_panels(runs: Sequence[Run]) -> tuple[Panel, ...]:
     for title, cells in _facets(runs):
         series = [one for members in cells if (one := _training_series(members))]
         if series:
-            seeds = max(len(members) for members in cells)
             note = (
-                f"{seeds} seeds; bands: 95 % intervals over seeds and puzzles; thin lines: single seeds; "
+                f"{_seeds(cells)}; bands: 95 % intervals over seeds and puzzles; thin lines: single seeds; "
                 "\N{MULTIPLICATION X}: collapse"
             )
             panels.append(Panel(title, "RL update", "success at evaluation (%)", marked(series), note=note))
@@ -59,7 +58,7 @@ def metric_panels(runs: Sequence[Run], metric: str) -> tuple[Panel, ...]:
     for title, cells in _facets(runs):
         series = [one for members in cells if (one := _metric_series(members, metric))]
         if series:
-            note = f"mean over {max(map(len, cells))} seeds; thin lines: single seeds, running mean of 5 updates"
+            note = f"mean over {_seeds(cells)}; thin lines: single seeds, running mean of 5 updates"
             panels.append(Panel(title, "RL update", label, marked(series), percent, note=note))
     return tuple(panels)
 
@@ -76,9 +75,7 @@ def cost_panels(runs: Sequence[Run], cost: str) -> tuple[Panel, ...]:
     for title, cells in _facets(runs):
         series = [one for members in cells if (one := _cost_series(members, cost))]
         if series:
-            note = (
-                f"{max(map(len, cells))} seeds, cost averaged over them; bands: 95 % intervals over seeds and puzzles"
-            )
+            note = f"{_seeds(cells)}, cost averaged over them; bands: 95 % intervals over seeds and puzzles"
             panels.append(Panel(title, COSTS[cost], "success at evaluation (%)", marked(series), note=note))
     return tuple(panels)
 
@@ -138,6 +135,10 @@ def _facets(runs: Iterable[Run]) -> list[tuple[str, list[list[Run]]]]:
             title = f"{run.cell.study}: {board_name(run.cell)}, {trained_on(run.cell)}"
             titles[title][run.cell.cell].append(run)
     return [(title, list(cells.values())) for title, cells in titles.items()]
+
+
+def _seeds(cells: Sequence[Sequence[Run]]) -> str:
+    return counted(sorted({len(members) for members in cells}), "seed")
 
 
 def _training_series(runs: Sequence[Run]) -> Series | None:

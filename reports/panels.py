@@ -31,7 +31,7 @@ class Series:
     """`sft` is drawn hollow and light, everything else filled."""
     points: tuple[Point, ...]
     mark: int = 0
-    """Sets the marker: how many series of the panel with the same colour, line and phase came before."""
+    """Sets the marker: how many series of the panel with the same colour, line and filling came before."""
     curve: tuple[tuple[float, float], ...] = ()
     """A fitted curve, drawn instead of lines between the points."""
     runs: tuple[tuple[tuple[float, float], ...], ...] = ()
@@ -78,10 +78,10 @@ class Heat:
 
 def marked(series: list[Series]) -> tuple[Series, ...]:
     """Return the series with markers that tell apart those of one colour, line style and phase."""
-    counts: dict[tuple[str, str, str], int] = {}
+    counts: dict[tuple[str, str, bool], int] = {}
     result = []
     for one in series:
-        look = (one.interface, one.reward, one.phase)
+        look = (one.interface, one.reward, one.phase == "sft")
         counts[look] = counts.get(look, -1) + 1
         result.append(replace(one, mark=counts[look]))
     return tuple(result)
@@ -126,8 +126,13 @@ def sizes(estimates: list[Estimate], attempts: int) -> str:
     if not estimates:
         return ""
     puzzles, seeds = sorted({one.puzzles for one in estimates}), sorted({one.seeds for one in estimates})
-    times = " \N{MULTIPLICATION SIGN} "
-    return f"n = {times.join([f'{_range(puzzles)} puzzles', f'{_range(seeds)} seeds', f'{attempts} attempts'])} a point"
+    parts = (counted(puzzles, "puzzle"), counted(seeds, "seed"), counted([attempts], "attempt"))
+    return "n = " + " \N{MULTIPLICATION SIGN} ".join(parts) + " a point"
+
+
+def counted(numbers: list[int], word: str) -> str:
+    """Return a count, or the least and the greatest of several, with its word in the right number."""
+    return f"{_range(numbers)} {word}" + ("" if numbers == [1] else "s")
 
 
 def _range(numbers: list[int]) -> str:

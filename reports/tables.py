@@ -14,7 +14,7 @@ from reports.comparisons import Comparison, generalisation_gap, interquartile
 from reports.conditions import PHASES, Condition
 from reports.gather_training import COSTS, costs_at, evaluation_grids
 from reports.intervals import Estimate, generator, mean_estimate, rate_estimate
-from reports.panels import board_name, trained_on
+from reports.panels import board_name, counted, trained_on
 from reports.published import PUBLISHED, beside
 from reports.results import Results, Run
 
@@ -307,7 +307,7 @@ def _amount(value: float) -> str:
 
 def _size(one: Condition) -> str:
     puzzles = len({row.instance_key for row in one.records})
-    return f"{puzzles} puzzles \N{MULTIPLICATION SIGN} {len(one.seeds)} seeds"
+    return f"{counted([puzzles], 'puzzle')} \N{MULTIPLICATION SIGN} {counted([len(one.seeds)], 'seed')}"
 
 
 def _attempts(conditions: Sequence[Condition]) -> str:

@@ -12,7 +12,7 @@ from reports.conditions import Condition
 from reports.figures.style import colour_of
 from reports.inline import css_colour
 from reports.intervals import Estimate
-from reports.panels import board_name
+from reports.panels import board_name, counted
 from reports.results import Results, Run
 
 
@@ -112,9 +112,10 @@ def tiles(results: Results) -> list[tuple[str, str]]:
     trained = [run for run in results.runs if run.updates and run.cell.train_levels]
     collapsed = sum(run.collapse is not None for run in trained)
     puzzles = len({(row.puzzle, row.instance_key) for run in results.runs for row in run.evaluations})
+    seeds = len({run.cell.seed for run in results.runs})
     return [
         (str(len(results.runs)), "runs" if all(run.done for run in results.runs) else "runs, some unfinished"),
-        (str(len({run.cell.seed for run in results.runs})), "seeds"),
+        (str(seeds), "seeds" if seeds != 1 else "seed"),
         (f"{puzzles:,}", "puzzles"),
         (f"{attempts:,}", "attempts"),
         (f"{collapsed} of {len(trained)}", "trained runs collapsed"),
@@ -153,11 +154,7 @@ def _sizes(members: Sequence[Condition]) -> str:
     puzzles = sorted({len({row.instance_key for row in one.records}) for one in members})
     seeds = sorted({len(one.seeds) for one in members})
     attempts = sorted({one.k for one in members})
-    words = (("puzzles", puzzles), ("seeds", seeds), ("attempts", attempts))
-    parts = (
-        f"{numbers[0]} to {numbers[-1]} {word}" if len(numbers) > 1 else f"{numbers[0]} {word}"
-        for word, numbers in words
-    )
+    parts = (counted(puzzles, "puzzle"), counted(seeds, "seed"), counted(attempts, "attempt"))
     return "n = " + " \N{MULTIPLICATION SIGN} ".join(parts)
 
 
@@ -179,8 +176,7 @@ def levels_by_board(conditions: Sequence[Condition]) -> list[LevelGroup]:
 def _level_sizes(members: Sequence[Condition]) -> str:
     estimates: list[Estimate] = [one.estimate("avg", level) for one in members for level in one.levels]
     puzzles = sorted({estimate.puzzles for estimate in estimates})
-    between = f"{puzzles[0]}" if len(puzzles) == 1 else f"{puzzles[0]} to {puzzles[-1]}"
-    return f"{between} puzzles a level"
+    return f"{counted(puzzles, 'puzzle')} a level"
 
 
 def _score(one: Condition, level: str) -> Score:
