@@ -36,12 +36,17 @@ def stage_seed(seed: int, stage: str) -> int:
 
 
 def environment(cell: Cell, interface: str) -> Settings:
-    """Return the environment's settings of a cell, played through `interface`."""
+    """Return the environment's settings of a cell, played through `interface`.
+
+    A false checked thought ends the episode: that makes a turn risky. Where it only costs the turn, a macro has no edge
+    at any risk (measured).
+    """
     return Settings(
         interface=interface,
         reward=LEARNERS[cell.learner].reward,
         observation="compact",
         on_error=cell.on_error,
+        on_void="end" if cell.thought == "checked" else "auto",
         thought=cell.thought,
         failure_probability=cell.failure,
     )
