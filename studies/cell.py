@@ -47,6 +47,16 @@ def run_job(job: CellJob, report: Report) -> str:
         return CellRun(job, report).run()
 
 
+def finished(job: CellJob) -> bool:
+    """Return whether a run is complete.
+
+    Raises:
+        ValueError: if its folder holds a run with other settings, naming each difference.
+    """
+    run = CellRun(job, lambda share, note: None)
+    return run.folder.check(run.settings()) and run.folder.done
+
+
 class CellRun:
     """One cell and seed in the making."""
 

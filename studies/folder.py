@@ -62,17 +62,26 @@ class RunFolder:
         Raises:
             ValueError: if the folder was made with other settings, naming each difference.
         """
-        if (self.path / "cell.json").exists():
-            if differences := list(differing(encode(read_cell(self.path)), encode(cell))):
-                raise ValueError(
-                    f"{self.path} holds a run with other settings: {'; '.join(differences)}. Remove the folder, "
-                    "or choose another results folder"
-                )
-        else:
+        if not self.check(cell):
             write_cell(self.path, cell)
         for file in (self._records, self._timings):
             drop_torn_line(file)
         self.records = read(self._records) if self._records.exists() else []
+
+    def check(self, cell: CellRecord) -> bool:
+        """Return whether the folder holds a run of these settings already, begun or finished.
+
+        Raises:
+            ValueError: if it holds one with other settings, naming each difference.
+        """
+        if not (self.path / "cell.json").exists():
+            return False
+        if differences := list(differing(encode(read_cell(self.path)), encode(cell))):
+            raise ValueError(
+                f"{self.path} holds a run with other settings: {'; '.join(differences)}. Remove the folder, "
+                "or choose another results folder"
+            )
+        return True
 
     def append(self, records: Iterable[Record]) -> None:
         """Add records to the file and to `records`."""

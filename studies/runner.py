@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,7 +49,19 @@ class Failure:
     error: str
 
 
-def plan(study: str, cells: Sequence[Cell], seeds: Sequence[int], preset: Preset, results: Path) -> list[Job]:
+def is_done(job: CellJob) -> bool:
+    """Return whether a run says that it is complete, whatever its settings."""
+    return (job.folder / "done.json").exists()
+
+
+def plan(
+    study: str,
+    cells: Sequence[Cell],
+    seeds: Sequence[int],
+    preset: Preset,
+    results: Path,
+    finished: Callable[[CellJob], bool] = is_done,
+) -> list[Job]:
     """Return the jobs of a study: shared SFT first, then the costly cells, then the cheap ones.
 
     Finished cells are left out, and so is an SFT that none of the others needs.
@@ -58,7 +70,7 @@ def plan(study: str, cells: Sequence[Cell], seeds: Sequence[int], preset: Preset
     for seed in seeds:
         for cell in cells:
             job = CellJob(str(results), study, cell, seed, preset)
-            if (job.folder / "done.json").exists():
+            if finished(job):
                 continue
             needs: tuple[str, ...] = ()
             if preset.needs_sft(cell):
@@ -79,15 +91,26 @@ def run_study(
     results: Path,
     work: Work,
     workers: int,
+    finished: Callable[[CellJob], bool] = is_done,
 ) -> list[Failure]:
-    """Run what is left of a study and return the failures; results are in `results` when it returns.
+    """Run what is left of a study and return the failures.
+
+    Args:
+        study: name of the study, the first folder below `results`.
+        cells: its cells.
+        seeds: seeds of each cell.
+        preset: sizes.
+        results: results folder.
+        work: does one `CellJob`.
+        workers: number of processes; 0 works in this one.
+        finished: says whether a run is complete; may refuse a folder by `ValueError` before anything starts.
 
     Raises:
-        ValueError: if another run holds the same folder.
+        ValueError: if another run holds the same folder, or `finished` refuses one.
     """
     scope = results / study / cells[0].name if study == SINGLE else results / study
     with locked(scope):
-        jobs = plan(study, cells, seeds, preset, results)
+        jobs = plan(study, cells, seeds, preset, results, finished)
         skipped = len(cells) * len(seeds) - sum(not job.argument.supervised_only for job in jobs)
         if skipped:
             print(f"{skipped} finished runs in {results / study} are kept as they are", flush=True)

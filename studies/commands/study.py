@@ -69,7 +69,7 @@ class StudyRun:
 
     def run(self) -> int:
         """Run what is left, write the report, and list what failed."""
-        from studies.cell import run_job
+        from studies.cell import finished, run_job
         from studies.runner import run_study
 
         if self.workers < 0 or (self.seeds is not None and self.seeds < 1) or self.first_seed < 0:
@@ -77,7 +77,7 @@ class StudyRun:
         preset = self._preset()
         study, cells = select(self.name, self._scale(preset))
         seeds = range(self.first_seed, self.first_seed + (self.seeds or preset.seeds))
-        failures = run_study(study, cells, seeds, preset, self.results, run_job, self.workers)
+        failures = run_study(study, cells, seeds, preset, self.results, run_job, self.workers, finished)
         for failure in failures:
             print(f"failed: {failure.key}: {failure.error}")
         if self.report and len(failures) < len(cells) * len(seeds):

@@ -14,7 +14,7 @@ from horizon_bench.training.configs import SftConfig
 from horizon_bench.training.settings import ModelSize
 from reports.records import CollapseRecord, EvaluationRecord, UpdateRecord, read, read_cell, read_episodes
 from studies import training_settings
-from studies.cell import run_job
+from studies.cell import finished, run_job
 from studies.matrix import parse_name
 from studies.presets import PRESETS
 from studies.runner import CellJob
@@ -151,7 +151,11 @@ def test_other_settings_are_refused_naming_the_difference(unbroken: pathlib.Path
     before = records_of(changed)
     with pytest.raises(ValueError, match=r"settings\.training\.update\.updates is 6 there, 8 now"):
         run(changed)
+    with pytest.raises(ValueError, match=r"settings\.preset\.temperature is 0\.8 there, 1\.0 now"):
+        finished(changed)
     assert records_of(changed) == before
+    assert finished(job(unbroken, TRAINED))
+    assert not finished(job(unbroken, TRAINED, seed=7))
 
 
 def test_an_sft_with_other_settings_is_refused(unbroken: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
