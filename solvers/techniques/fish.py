@@ -125,6 +125,25 @@ def _log_finned(
 
 
 @kernel
+def _try_covers(
+    geometry: Geometry,
+    board: Board,
+    log: Int32Array,
+    code: int,
+    columns: bool,
+    digit: int,
+    bases: int,
+    covers: int,
+    sashimi: bool,
+) -> bool:
+    first = geometry.size if columns else 0
+    if _is_sashimi(geometry, board, first, digit, bases, covers) != sashimi:
+        return False
+    box = _fin_box(geometry, board, first, digit, bases, covers, columns)
+    return box >= 0 and _log_finned(geometry, board, log, code, columns, digit, bases, covers, box)
+
+
+@kernel
 def _finned_covers(
     geometry: Geometry,
     board: Board,
@@ -134,19 +153,23 @@ def _finned_covers(
     digit: int,
     bases: int,
     union: int,
-    count: int,
+    spare: int,
     sashimi: bool,
 ) -> bool:
-    first = geometry.size if columns else 0
-    for at in range(geometry.subset_start[count], geometry.subset_start[count + 1]):
-        covers = geometry.subsets[at]
-        if covers & ~union or covers == union:
+    """Try every choice of one or two lines of `union`, which has `spare` too many, as the lines of the fins."""
+    width = geometry.box_rows if columns else geometry.box_columns
+    for low in range(geometry.size - 1, -1, -1):
+        if not union >> low & 1:
             continue
-        box = _fin_box(geometry, board, first, digit, bases, covers, columns)
-        if box < 0 or _is_sashimi(geometry, board, first, digit, bases, covers) != sashimi:
+        if spare == 1:
+            covers = union & ~(1 << low)
+            if _try_covers(geometry, board, log, code, columns, digit, bases, covers, sashimi):
+                return True
             continue
-        if _log_finned(geometry, board, log, code, columns, digit, bases, covers, box):
-            return True
+        for high in range(low - low % width + width - 1, low, -1):
+            covers = union & ~(1 << low) & ~(1 << high)
+            if union >> high & 1 and _try_covers(geometry, board, log, code, columns, digit, bases, covers, sashimi):
+                return True
     return False
 
 
@@ -165,8 +188,9 @@ def finned_fish(geometry: Geometry, board: Board, log: Int32Array, code: int, co
                 if bases & ~lines:
                     continue
                 union = _union(geometry, board, first, digit, bases)
-                if count < bit_count(union) <= count + spare and _finned_covers(
-                    geometry, board, log, code, columns, digit, bases, union, count, sashimi
+                many = bit_count(union) - count
+                if 0 < many <= spare and _finned_covers(
+                    geometry, board, log, code, columns, digit, bases, union, many, sashimi
                 ):
                     return True
     return False

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -120,8 +122,7 @@ def allowed_codes(restrict: Iterable[str] | None) -> BoolArray:
     return allowed
 
 
-@dataclass(frozen=True)
-class _Work:
+class _Work(NamedTuple):
     """How far the techniques went on one puzzle."""
 
     solved: bool
@@ -136,15 +137,23 @@ class _Work:
 
 
 def _solve(grids: Uint8Array, size: int, allowed: BoolArray) -> list[_Work]:
-    """Return how far the allowed techniques go on each grid, shape [puzzles, cells]."""
-    works = _run(solve_many_basic, grids, size, allowed)
-    if allowed[BASIC_CODES:].any():
-        stuck = [number for number, work in enumerate(works) if not work.solved]
-        if stuck:
-            from solvers.techniques.advanced import solve_many
+    """Return how far the allowed techniques go on each grid, shape [puzzles, cells].
 
-            for number, work in zip(stuck, _run(solve_many, grids[stuck], size, allowed), strict=True):
-                works[number] = work
+    The compiled search with every technique takes seconds to load, so it is loaded once a puzzle needs it.
+    """
+    if not allowed[BASIC_CODES:].any():
+        return _run(solve_many_basic, grids, size, allowed)
+    if "solvers.techniques.advanced" in sys.modules:
+        from solvers.techniques.advanced import solve_many
+
+        return _run(solve_many, grids, size, allowed)
+    works = _run(solve_many_basic, grids, size, allowed)
+    stuck = [number for number, work in enumerate(works) if not work.solved]
+    if stuck:
+        from solvers.techniques.advanced import solve_many
+
+        for number, work in zip(stuck, _run(solve_many, grids[stuck], size, allowed), strict=True):
+            works[number] = work
     return works
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
 from solvers.techniques.compiled import kernel
-from solvers.techniques.links import pair_cells, push_common, strong_links
+from solvers.techniques.links import has_common, pair_cells, push_common, strong_links
 from solvers.techniques.log import CELL, ELIMINATION, FURTHER, Int32Array, commit, push, start
 
 
@@ -42,7 +42,8 @@ def _join_pair(
     count: Int32Array,
 ) -> bool:
     for digit in range(geometry.size - 1, -1, -1):
-        if board.candidates[one] >> digit & 1:
+        other = first_bit(board.candidates[one] & ~(1 << digit))
+        if board.candidates[one] >> digit & 1 and has_common(geometry, board, one, two, other):
             for link in links[digit, : count[digit]]:
                 if _log_w_wing(geometry, board, log, code, one, two, digit, link[0], link[1]):
                     return True
