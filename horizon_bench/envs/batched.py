@@ -9,6 +9,7 @@ entries `moves` and `state_hash`, which cost more than the step itself, are left
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ BoolArray = NDArray[np.bool_]
 
 REASONS = np.array(["", "solved", "wrong", "illegal", "dead", "max_decisions", "max_atomic_steps"], dtype=object)
 """End reasons by number; those from 5 are budgets."""
+_UNUSED = 3
+"""References to a buffer that only `Copies` holds: its list, the loop and the count itself."""
+_MOST_BUFFERS = 4
 _SOLVED, _WRONG, _ILLEGAL, _DEAD, _MAX_DECISIONS, _MAX_ATOMIC_STEPS = range(1, 7)
 
 
@@ -45,6 +49,27 @@ def batched_class(env: PuzzleEnv) -> Callable[..., Any] | None:
 
         return BatchedRushHour
     return None
+
+
+class Copies:
+    """Copies large arrays into memory that nobody looks at any more.
+
+    Fresh memory of this size comes page by page from the operating system, which costs more than the copy itself.
+    """
+
+    def __init__(self) -> None:
+        self._buffers: list[NDArray[np.int8]] = []
+
+    def copy(self, array: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return a copy that shares memory with no array in use."""
+        for buffer in self._buffers:
+            if getrefcount(buffer) == _UNUSED:
+                np.copyto(buffer, array)
+                return buffer
+        fresh = array.copy()
+        if len(self._buffers) < _MOST_BUFFERS:
+            self._buffers.append(fresh)
+        return fresh
 
 
 class BatchedEnv(VectorEnv[Any, Any, Any]):
@@ -78,6 +103,7 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
         shape = self.single_observation_space.shape or ()
         self.boards = np.zeros((num_envs, *shape), dtype=np.int8)
         self.mask = np.zeros((num_envs, len(self.moves)), dtype=np.int8)
+        self._copies = Copies()
         self.prepared: list[Prepared | None] = [None] * num_envs
         self._generators: list[np.random.Generator | None] = [None] * num_envs
         self.togo, self.distance, self._decisions, self._steps, self._most_decisions, self._most_steps = np.zeros(
@@ -285,7 +311,7 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
             "failed_actions": zeros[1],
             "step_reward": 0.0 - refused.astype(np.float64),
             "end_reason": REASONS[reason],
-            "action_mask": self.mask.copy(),
+            "action_mask": self._copies.copy(self.mask),
         }
         masks = {f"_{key}": row for key, row in zip(infos, every, strict=False)}
         for key in ("distance_to_go", "subgoals_reached", "own_subgoal"):

@@ -170,3 +170,24 @@ def test_wrong_actions_and_seeds_are_named():
         vector.step(np.array([0, 64]))
     with pytest.raises(ValueError, match="one index for each lane"):
         vector.step(np.array([0]))
+
+
+def test_masks_handed_out_never_change():
+    vector = gymnasium.make_vec(
+        "horizon_bench/Sudoku-v0", 4, level="T5", observation="array", autoreset_mode="SameStep"
+    )
+    _, infos = vector.reset(seed=0)
+    kept, parts, wanted = [], [], []
+    for step in range(12):
+        mask = infos["action_mask"]
+        if step % 2:
+            kept.append(mask)
+        else:
+            parts.append(mask[1:3])
+        wanted.append((mask if step % 2 else mask[1:3]).tolist())
+        actions = mask.argmax(axis=1)
+        del mask
+        _, _, _, _, infos = vector.step(actions)
+    assert [part.tolist() for part in parts] == wanted[::2]
+    assert [mask.tolist() for mask in kept] == wanted[1::2]
+    assert not any(np.shares_memory(one, other) for one in parts for other in kept)
