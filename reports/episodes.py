@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from horizon_bench.credit import ESTIMATORS, NEEDS_VALUES, CreditBatch
 from reports.boards import Board, boards_of
-from reports.panels import board_words
+from reports.panels import board_name, board_words
 from reports.records import StoredEpisode
 from reports.results import Run
 
-PER_STUDY = 4
-"""Episodes shown of a study."""
+PER_BOARD = 4
+"""Episodes shown of a study on one board."""
 LONGEST = 40
 """Decisions shown of an episode."""
+
+
+Candidate = tuple[Run, StoredEpisode, Sequence[StoredEpisode]]
+"""A run, one of its episodes, and all attempts at the same puzzle, itself included."""
 
 
 @dataclass(frozen=True)
@@ -53,19 +58,24 @@ class EpisodeView:
 
 def pick_episodes(runs: Iterable[Run], notes: list[str]) -> list[EpisodeView]:
     """Return views of a few telling episodes of each study; an unreadable file is noted and passed over."""
-    candidates: dict[str, list[tuple[str, StoredEpisode]]] = defaultdict(list)
+    candidates: dict[str, list[Candidate]] = defaultdict(list)
     for run in runs:
         try:
             stored = run.episodes()
         except ValueError as error:
             notes.append(str(error))
             continue
-        candidates[run.cell.study] += [(run.cell.label, one) for one in stored]
-    return [view(label, one) for study in candidates.values() for label, one in _telling(study)]
+        board = f"{run.cell.study}: {board_name(run.cell)}"
+        candidates[board] += [(run, one, _peers(one, stored)) for one in stored if one.episode.turns]
+    return [
+        view(_name(run, one), replace(one, advantages=one.advantages or _advantages(run, one, peers)))
+        for board in candidates.values()
+        for run, one, peers in _telling(board)
+    ]
 
 
-def view(label: str, stored: StoredEpisode) -> EpisodeView:
-    """Return what a reader sees of an episode."""
+def view(name: str, stored: StoredEpisode) -> EpisodeView:
+    """Return what a reader sees of an episode called `name`."""
     episode = stored.episode
     boards = boards_of(stored)
     steps = tuple(
@@ -78,11 +88,13 @@ def view(label: str, stored: StoredEpisode) -> EpisodeView:
         f"actions, {episode.decisions} decisions, {episode.atomic_steps} atomic steps, {episode.tokens} tokens, "
         f"seed {stored.seed}, attempt {episode.attempt + 1}"
     )
-    name = f"{stored.study}: {label}" + (f", run as {stored.interface}" if stored.interface not in label else "")
-    phase = {"sft": "SFT only", "rl": "after RL"}.get(stored.phase, stored.phase)
-    return EpisodeView(
-        f"{name} ({phase})", outcome, episode.solved, facts, boards[0], steps, len(episode.turns) - len(steps)
-    )
+    return EpisodeView(name, outcome, episode.solved, facts, boards[0], steps, left_out=len(episode.turns) - len(steps))
+
+
+def _name(run: Run, stored: StoredEpisode) -> str:
+    words = {"sft": " (SFT only)", "rl": " (after RL)"}.get(stored.phase, "")
+    run_as = f", run as {stored.interface}" if stored.interface != run.cell.interface else ""
+    return f"{stored.study}: {run.cell.label}{run_as}{words}"
 
 
 def _step(stored: StoredEpisode, index: int, board: Board) -> Step:
@@ -107,22 +119,44 @@ def _step(stored: StoredEpisode, index: int, board: Board) -> Step:
     )
 
 
-def _telling(candidates: Sequence[tuple[str, StoredEpisode]]) -> list[tuple[str, StoredEpisode]]:
-    """Return episodes that differ in outcome, condition and interface, the longest distance first."""
-    chosen: list[tuple[str, StoredEpisode]] = []
+def _peers(one: StoredEpisode, stored: Sequence[StoredEpisode]) -> list[StoredEpisode]:
+    where = _where(one)
+    return [other for other in stored if _where(other) == where]
+
+
+def _where(one: StoredEpisode) -> tuple[object, ...]:
+    return (one.phase, one.update, one.interface, one.variant, one.episode.instance_key, one.episode.start)
+
+
+def _advantages(run: Run, one: StoredEpisode, peers: Sequence[StoredEpisode]) -> tuple[float, ...]:
+    """Return what the run's own estimator makes of an attempt among its peers; () where it cannot say."""
+    estimator = run.cell.estimator
+    if estimator not in ESTIMATORS or estimator in NEEDS_VALUES:
+        return ()
+    played = [other for other in peers if other.episode.turns]
+    batch = CreditBatch.from_episodes([other.episode for other in played])
+    start = int(batch.offsets[[other is one for other in played].index(True)])
+    values = ESTIMATORS[estimator](batch)[start : start + len(one.episode.turns)]
+    return tuple(float(value) for value in values)
+
+
+def _telling(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return episodes that differ in outcome, condition and interface, those after RL and of long distance first."""
+    chosen: list[Candidate] = []
     seen: set[tuple[object, ...]] = set()
     ordered = sorted(
-        (pair for pair in candidates if pair[1].episode.turns),
-        key=lambda pair: (
-            pair[1].phase != "rl",
-            -pair[1].episode.distance * pair[1].episode.solved,
-            pair[1].episode.distance,
+        candidates,
+        key=lambda one: (
+            one[1].phase != "rl",
+            -one[1].episode.distance * one[1].episode.solved,
+            one[1].episode.distance,
         ),
     )
     for by_label in (False, True):
-        for label, one in ordered:
-            kinds = (one.interface, label)
-            if len(chosen) < PER_STUDY and (kinds[by_label], one.episode.solved) not in seen:
+        for candidate in ordered:
+            run, one, _ = candidate
+            kinds = (one.interface, run.cell.label)
+            if len(chosen) < PER_BOARD and (kinds[by_label], one.episode.solved) not in seen:
                 seen |= {(kind, one.episode.solved) for kind in kinds}
-                chosen.append((label, one))
+                chosen.append(candidate)
     return chosen
