@@ -17,6 +17,9 @@ from solvers.rush_hour_map import blockers
 VERSION = 1
 """Raised whenever the same seed gives other boards."""
 
+NEAREST = 2
+"""Fewest steps of a board with a vehicle in the way: one for it, one for the primary car."""
+
 MAX_TRIES = 3_000
 """Default budget: random clusters measured for one board."""
 
@@ -81,8 +84,8 @@ def generate(
     Raises:
         ValueError: if the range is empty, or the budget is used up; the message says how far the tries got.
     """
-    if not 1 <= low <= high:
-        raise ValueError(f"the range of steps must satisfy 1 <= low <= high, got {low} to {high}")
+    if not 1 <= low <= high or high < NEAREST:
+        raise ValueError(f"the range of steps must satisfy 1 <= low <= high and high >= {NEAREST}, got {low} to {high}")
     puzzle = puzzle or RushHour()
     farthest, skipped = 0, 0
     for _ in range(max_tries):
