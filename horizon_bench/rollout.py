@@ -29,7 +29,7 @@ class Playable(Protocol):
 
     @property
     def size(self) -> int | None:
-        """Rows of the board, None for puzzles that take no size."""
+        """Rows of the board; None or 0 for puzzles that take no size."""
 
     @property
     def start(self) -> str:
@@ -121,7 +121,7 @@ class Lane:
 
 def _make_env(instance: Playable, settings: Settings) -> PuzzleEnv:
     chosen = {field.name: getattr(settings, field.name) for field in fields(settings)}
-    return PuzzleEnv(puzzle=instance.puzzle, size=instance.size, instance=instance.start, **chosen)
+    return PuzzleEnv(puzzle=instance.puzzle, size=instance.size or None, instance=instance.start, **chosen)
 
 
 def rollout(

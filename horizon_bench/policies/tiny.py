@@ -21,6 +21,9 @@ from horizon_bench.policies.tiny_model import TinyConfig, TinyForCausalLM
 from horizon_bench.policies.vocabulary import END, PAD, THINK_END, build_tokenizer
 from puzzles.base import Puzzle
 
+MOST_ROWS = 512
+"""Replies that are sampled together; more would only take more memory."""
+
 
 class TinyPolicy:
     """A small model that plays: one sampler call for each round of decisions."""
@@ -154,8 +157,12 @@ class TinyPolicy:
         prompts = self.encode(observations)
         cap = min(self.sampling.max_new_tokens, self.model.config.max_reply_tokens)
         uniforms = np.stack([generator.random(cap, dtype=np.float32) for generator in generators])
-        samples = sample(self.model, torch.from_numpy(prompts), torch.from_numpy(uniforms), self.sampling, self.marks)
-        return self._replies(prompts, samples)
+        replies: list[Reply] = []
+        for first in range(0, len(prompts), MOST_ROWS):
+            part = slice(first, first + MOST_ROWS)
+            ids, chances = torch.from_numpy(prompts[part]), torch.from_numpy(uniforms[part])
+            replies += self._replies(prompts[part], sample(self.model, ids, chances, self.sampling, self.marks))
+        return replies
 
     def _replies(self, prompts: NDArray[np.int64], samples: Samples) -> list[Reply]:
         """Return the samples as replies, cut to their lengths."""
