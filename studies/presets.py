@@ -71,7 +71,7 @@ class Preset:
 
     def sft_seconds(self, cell: Cell) -> float:
         """Return the expected seconds of the SFT that a cell starts from."""
-        return self._cost(cell).sft
+        return self._cost(cell).sft * (THOUGHT_SFT if cell.thought != "none" else 1.0)
 
     def seconds(self, cell: Cell) -> float:
         """Return the expected seconds of one seed of a cell, without the shared SFT."""
@@ -82,8 +82,9 @@ class Preset:
         evaluations = (2 if cell.run_as else 1) * self.test_puzzles * (2 if cell.trained else 1)
         if cell.trained:
             evaluations += self.interval_puzzles * max(0, self.updates // self.evaluate_every - 1)
-        episodes = levels * self.attempts * evaluations
-        return episodes * cost.trained_episode + (self.updates * cost.update if cell.trained else 0.0)
+        played = levels * self.attempts * evaluations * cost.trained_episode
+        learned = self.updates * cost.update if cell.trained else 0.0
+        return (played + learned) * (THOUGHT_PLAY if cell.thought != "none" else 1.0)
 
     def study_seconds(self, cells: Iterable[Cell]) -> float:
         """Return the expected seconds of one seed of some cells, each SFT counted once."""
@@ -96,8 +97,10 @@ class Preset:
         return costs.get(cell.family) or FamilyCost(120.0, 2.0, 0.01, 0.01)
 
 
+THOUGHT_SFT, THOUGHT_PLAY = 6.0, 3.0
+"""How many times longer SFT and everything else take with thoughts; measured on 4x4."""
 COSTS = {
-    "t": FamilyCost(40.0, 1.0, 0.0025, 0.002),
+    "t": FamilyCost(20.0, 0.55, 0.002, 0.001),
     "m": FamilyCost(120.0, 2.0, 0.008, 0.004),
     "l": FamilyCost(600.0, 6.0, 0.03, 0.006),
     "r": FamilyCost(300.0, 3.0, 0.02, 0.004),
