@@ -18,19 +18,16 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from horizon_bench.envs.batched_settling import REASONS, REWARD_NUMBERS, Settled, blank_settled, settle
 from horizon_bench.envs.instances import Prepared
 from horizon_bench.envs.puzzle_env import PuzzleEnv
-from horizon_bench.envs.rewards import DEAD_POTENTIAL
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
-REASONS = np.array(["", "solved", "wrong", "illegal", "dead", "max_decisions", "max_atomic_steps"], dtype=object)
-"""End reasons by number; those from 5 are budgets."""
 _UNUSED = 3
 """References to a buffer that only `Copies` holds: its list, the loop and the count itself."""
 _MOST_BUFFERS = 4
-_SOLVED, _WRONG, _ILLEGAL, _DEAD, _MAX_DECISIONS, _MAX_ATOMIC_STEPS = range(1, 7)
 
 
 def batched_class(env: PuzzleEnv) -> Callable[..., Any] | None:
@@ -153,7 +150,7 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
                     self._generators[lane] = np_random(lane_seed)[0]
                 self._start(lane, choice)
         self._over[lanes] = False
-        infos = self._infos(np.zeros(self.num_envs, dtype=np.bool_), *self._nothing())
+        infos = self._infos(self._settle_nothing())
         present = {key: value & lanes for key, value in infos.items() if key.startswith("_")}
         return self.boards.copy(), {**infos, **present}
 
@@ -177,18 +174,12 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
         active = ~resetting
         before = self.togo.copy()
         legal, own = self.move(chosen.astype(np.int64, copy=False), active)
-        self._decisions += active
-        self._steps += legal
-        reason = self._reasons(active, legal)
-        terminated, truncated = (reason > 0) & (reason < _MAX_DECISIONS), reason >= _MAX_DECISIONS
-        new = self.done & ~self._paid
-        self._paid |= new
-        rewards = self._rewards(active, legal, before, reason, new)
-        infos = self._infos(active, legal, own, new, reason)
-        self._over = reason > 0
+        settled = self._settle(active, legal, own, before)
+        infos = self._infos(settled)
+        self._over = settled.reason > 0
         if self.autoreset_mode is AutoresetMode.SAME_STEP and self._over.any():
             infos = self._restart_over(infos)
-        return self.boards.copy(), rewards, terminated, truncated, infos
+        return self.boards.copy(), settled.rewards, settled.terminated, settled.truncated, infos
 
     def _restart_over(self, finals: dict[str, Any]) -> dict[str, Any]:
         """Begin a new episode in each lane that is over; return infos with the final ones inside."""
@@ -197,8 +188,7 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
         for lane in lanes:
             observations[lane] = self.boards[lane].copy()
             self._start(lane, {})
-        _, legal, own, new, reason = over, *self._nothing()
-        fresh = self._infos(np.zeros_like(over), legal, own, new, reason)
+        fresh = self._infos(self._settle_nothing())
         infos: dict[str, Any] = {}
         for key, value in finals.items():
             wide = over.reshape(-1, *(1,) * (value.ndim - 1))
@@ -238,82 +228,69 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
         self._paid[lane] = self.done[lane]
         self._keys[lane], self._levels[lane] = prepared.key, prepared.level
 
-    def _nothing(self) -> tuple[BoolArray, IntArray, BoolArray, IntArray]:
-        """Return what a reset gives in place of a move."""
-        none = np.full(self.num_envs, -1, dtype=np.int64)
-        return np.ones(self.num_envs, dtype=np.bool_), none, np.zeros_like(self.done), np.zeros_like(none)
+    def _settle(self, active: BoolArray, legal: BoolArray, own: IntArray, before: IntArray) -> Settled:
+        """Return what the step came to; counters and paid subgoals are brought up to date."""
+        settings, settled = self.single.settings, blank_settled(self.num_envs)
+        settle(
+            settled,
+            active,
+            legal,
+            own,
+            before,
+            self.togo,
+            self.distance,
+            self._decisions,
+            self._steps,
+            self._most_decisions,
+            self._most_steps,
+            self.done,
+            self._paid,
+            self._subgoals,
+            self.mask,
+            settings.on_error == "strict",
+            settings.wrong_ends,
+            settings.on_error == "dead",
+            REWARD_NUMBERS[settings.reward],
+            settings.gamma,
+        )
+        return settled
 
-    def _reasons(self, active: BoolArray, legal: BoolArray) -> IntArray:
-        """Return the number of each lane's end reason."""
-        settings = self.single.settings
-        reason = np.zeros(self.num_envs, dtype=np.int64)
-        reason[active & (self._steps >= self._most_steps)] = _MAX_ATOMIC_STEPS
-        reason[active & (self._decisions >= self._most_decisions)] = _MAX_DECISIONS
-        if settings.on_error == "dead":
-            reason[legal & ~self.mask.any(axis=1)] = _DEAD
-        if settings.on_error == "strict":
-            reason[active & ~legal] = _ILLEGAL
-        if settings.wrong_ends:
-            reason[legal & (self.togo < 0)] = _WRONG
-        reason[legal & (self.togo == 0)] = _SOLVED
-        return reason
-
-    def _rewards(
-        self, active: BoolArray, legal: BoolArray, before: IntArray, reason: IntArray, new: BoolArray
-    ) -> NDArray[np.float64]:
-        """Return each lane's task reward; see `horizon_bench.envs.rewards`."""
-        settings = self.single.settings
-        rewards: NDArray[np.float64] = np.asarray(reason == _SOLVED, dtype=np.float64)
-        if settings.reward == "subgoal":
-            rewards += new.sum(axis=1) / np.maximum(self._subgoals, 1)
-        elif settings.reward == "step":
-            rewards -= active & ~legal
-        elif settings.reward == "potential":
-            after = np.where((reason > 0) & (reason < _MAX_DECISIONS), 0.0, self._potential(self.togo))
-            rewards += settings.gamma * after - self._potential(before)
-        rewards[~active] = 0.0
-        return rewards
-
-    def _potential(self, togo: IntArray) -> NDArray[np.float64]:
-        phi: NDArray[np.float64] = -togo.astype(np.float64) / self.distance
-        phi[togo < 0] = DEAD_POTENTIAL
-        return phi
+    def _settle_nothing(self) -> Settled:
+        """Return what a reset comes to: no lane moved."""
+        none, nowhere = np.zeros(self.num_envs, dtype=np.bool_), np.full(self.num_envs, -1, dtype=np.int64)
+        return self._settle(none, none, nowhere, self.togo)
 
     def _uniform(self, count: int, value: bool) -> BoolArray:
         """Return rows of lanes that all hold `value`."""
         return np.full((count, self.num_envs), value, dtype=np.bool_)
 
-    def _infos(
-        self, active: BoolArray, legal: BoolArray, own: IntArray, new: BoolArray, reason: IntArray
-    ) -> dict[str, Any]:
+    def _infos(self, settled: Settled) -> dict[str, Any]:
         """Return fresh infos: an array for each key and beside it the mask of lanes that have it."""
-        refused = active & ~legal
         every, no = self._uniform(22, True), self._uniform(1, False)
-        zeros = np.zeros((2, self.num_envs), dtype=np.int64)
-        reached = np.where(new.any(axis=1), new.argmax(axis=1), -1)
         infos: dict[str, Any] = {
-            "decisions": self._decisions.copy(),
-            "atomic_steps": self._steps.copy(),
-            "tokens": zeros[0],
-            "distance": self.distance.copy(),
-            "distance_to_go": self.togo.copy(),
+            "decisions": settled.decisions,
+            "atomic_steps": settled.steps,
+            "tokens": settled.nothing,
+            "distance": settled.distance,
+            "distance_to_go": settled.togo,
             "subgoals_done": self.done.copy(),
-            "subgoals_reached": reached,
-            "own_subgoal": np.where(active & legal, own, -1),
-            "goal": reason == _SOLVED,
+            "subgoals_reached": settled.reached,
+            "own_subgoal": settled.own,
+            "goal": settled.goal,
             "instance_key": self._keys.copy(),
             "level": self._levels.copy(),
             "format_ok": every[-1],
-            "legal": ~refused,
+            "legal": settled.legal,
             "void": no[0],
-            "actions_written": active.astype(np.int64),
-            "illegal_actions": refused.astype(np.int64),
-            "failed_actions": zeros[1],
-            "step_reward": 0.0 - refused.astype(np.float64),
-            "end_reason": REASONS[reason],
+            "actions_written": settled.written,
+            "illegal_actions": settled.refused,
+            "failed_actions": settled.zeros,
+            "step_reward": settled.step_rewards,
+            "end_reason": REASONS[settled.reason],
             "action_mask": self._copies.copy(self.mask),
         }
         masks = {f"_{key}": row for key, row in zip(infos, every, strict=False)}
-        for key in ("distance_to_go", "subgoals_reached", "own_subgoal"):
-            masks[f"_{key}"] = infos[key] >= 0
+        masks["_distance_to_go"] = settled.reachable
+        masks["_subgoals_reached"] = settled.has_reached
+        masks["_own_subgoal"] = settled.has_own
         return {**infos, **masks}
