@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from reports.collapse import curves_of
 from reports.intervals import Estimate, Grid, generator, mean_estimate
 from reports.panels import Panel, Point, Series, board_name, counted, marked, trained_on
 from reports.results import Run
@@ -214,11 +213,3 @@ def _cost_series(runs: Sequence[Run], cost: str) -> Series | None:
     if not all(np.isfinite(point.x) for point in points) or points[-1].x == 0:
         return None
     return Series(drawn.label, drawn.interface, drawn.reward, "rl", points)
-
-
-def rollout_curve(run: Run) -> tuple[tuple[float, float], ...]:
-    """Return a run's success in training, in blocks of updates, as the collapse detector sees it."""
-    curves = [curve for curve in curves_of(run.updates).success if curve.level == "rollout"]
-    return tuple(
-        (float(update), value) for curve in curves for update, value in zip(curve.updates, curve.success, strict=True)
-    )
