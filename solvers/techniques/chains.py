@@ -6,12 +6,12 @@ import numpy as np
 
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
 from solvers.techniques.compiled import kernel
-from solvers.techniques.links import partner, push_common
+from solvers.techniques.links import has_common, partner, push_common
 from solvers.techniques.log import CELL, Int32Array, commit, push, start
 
 MOST_LINKS = 20
 """Longest chain that is looked for cell by cell."""
-SEARCH_LIMIT = 20_000
+SEARCH_LIMIT = 5_000
 """Cells that this search looks at before it gives up."""
 
 
@@ -162,7 +162,7 @@ def x_chains(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bo
                 continue
             reached = _digit_tree(geometry, board, digit, first, before, queue)
             for node in queue[:reached]:
-                if node & 1 and node // 2 > first:
+                if node & 1 and node // 2 > first and has_common(geometry, board, first, node // 2, digit):
                     length = _trace(before, node, 2, chain)
                     if length >= 4 and _log_chain(geometry, board, log, code, 1 << digit, 1 << digit, chain[:length]):
                         return True
@@ -242,10 +242,11 @@ def xy_chains(geometry: Geometry, board: Board, log: Int32Array, code: int) -> b
             target = first_bit(mask & ~(1 << digit))
             reached = _cell_tree(geometry, board, first, digit, before, queue)
             for node in queue[:reached]:
-                if node % size == target and node // size > first:
+                last = node // size
+                if node % size == target and last > first and has_common(geometry, board, first, last, target):
                     length = _trace(before, node, size, chain)
                     if length == 0:
-                        length = _chain_without_repeat(geometry, board, first, node // size, target, chain)
+                        length = _chain_without_repeat(geometry, board, first, last, target, chain)
                     if length >= 3 and _log_chain(geometry, board, log, code, 1 << target, 1 << target, chain[:length]):
                         return True
     return False
