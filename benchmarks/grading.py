@@ -4,7 +4,8 @@ hodoku-py is GPL and no dependency: install it into an environment of its own an
 
     python benchmarks/grading.py --hodoku path/to/other/environment/bin/python
 
-Puzzles are generated here, a third of them for each: singles only, up to jellyfish, beyond jellyfish. Compile time is reported apart.
+Puzzles are generated here, as many of each kind: singles only, up to jellyfish, beyond jellyfish. Compile time is
+reported apart.
 """
 
 from __future__ import annotations

@@ -2,19 +2,14 @@ from __future__ import annotations
 
 import pathlib
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from puzzles.sudoku import Sudoku
-from solvers.sudoku import solve
+from curricula.sudoku_generator import generate
 from solvers.techniques import TECHNIQUES, CandidateState, find, grade
 from solvers.techniques.table import code_of
-
-# A state and one result per technique, as the official HoDoKu 2.2.0 reports it (labels are facts of running it).
-CASES = [
-    ("X-Wing", "..98.56.7..46...85.5.....91.8...67...917.25867..1.89.8...64.59..45.97..8.95.8..64"),
-]
 
 
 def candidates(text: str) -> frozenset[tuple[int, int]]:
@@ -65,3 +60,56 @@ def test_shared_states_have_the_listed_step_and_nothing_simpler(shared_data: pat
             if technique.graded and technique.order < int(row["order"]) and find(state, technique.name)
         ]
     assert off == []
+
+
+@pytest.mark.parametrize(("size", "blanks"), [(4, (8, 12)), (6, (20, 26)), (9, (50, 57))])
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_no_instance_of_any_technique_touches_the_solution(size: int, blanks: tuple[int, int], seed: int) -> None:
+    puzzle = generate(1, size, blanks, seed=seed)[0]
+    solution = [int(digit) for digit in puzzle.solution]
+    state = CandidateState.parse(puzzle.givens)
+    path = grade(puzzle.givens).path
+    chosen = set(np.random.default_rng(seed).choice(len(path), min(len(path), 4), replace=False).tolist())
+    for number, step in enumerate(path):
+        if number in chosen or step.eliminations:
+            for technique in TECHNIQUES:
+                for found in find(state, technique.name):
+                    assert all(solution[cell] != digit for cell, digit in found.eliminations), str(found)
+                    assert all(solution[cell] == digit for cell, digit in found.placements), str(found)
+        state = state.after(step)
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_every_step_of_a_path_is_an_instance_and_none_simpler_exists(seed: int) -> None:
+    puzzle = generate(1, 9, (48, 57), seed=seed)[0]
+    state = CandidateState.parse(puzzle.givens)
+    for step in grade(puzzle.givens).path:
+        results = [(found.eliminations, found.placements) for found in find(state, step.technique)]
+        assert (step.eliminations, step.placements) in results
+        for technique in TECHNIQUES[: code_of(step.technique)]:
+            assert not technique.graded or not find(state, technique.name)
+        state = state.after(step)
+
+
+def test_hand_made_locked_candidates() -> None:
+    # The 1 of the first box must stand in its first row, which rows 2 and 3 fill up to.
+    state = CandidateState.parse("." * 9 + "234" + "." * 6 + "567" + "." * 60)
+    steps = find(state, "pointing")
+    row = frozenset((cell, 1) for cell in range(3, 9))
+    assert row in {frozenset(step.eliminations) for step in steps if step.digits == (1,)}
+
+
+def test_full_houses_of_a_small_board() -> None:
+    assert [str(step) for step in find("1.3434122143.321", "Full House")] == [
+        "Full House: r1c2=2",
+        "Full House: r4c1=4",
+    ]
+
+
+def test_unknown_techniques_and_boards_are_refused() -> None:
+    with pytest.raises(ValueError, match="unknown technique"):
+        find("." * 81, "guessing")
+    with pytest.raises(ValueError, match="16, 36 or 81"):
+        find("." * 80, "X-Wing")
