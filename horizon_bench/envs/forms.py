@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
+from functools import lru_cache
 from typing import Any, Protocol
 
 import gymnasium
@@ -39,17 +41,19 @@ def make_form(game: Game) -> Form:
     return forms[game.settings.observation](game)
 
 
+@lru_cache(maxsize=4)
+def _text_space(longest: int, shortest: int) -> gymnasium.spaces.Text:
+    """Return a space to copy: making one costs more than a short episode. Copies have generators of their own."""
+    return gymnasium.spaces.Text(longest, min_length=shortest, charset=prompts.CHARACTERS)
+
+
 class TextForm:
     """Prompt in, reply out."""
 
     def __init__(self, game: Game) -> None:
         self._game = game
-        self.observation_space: gymnasium.Space[Any] = gymnasium.spaces.Text(
-            prompts.LONGEST_PROMPT, charset=prompts.CHARACTERS
-        )
-        self.action_space: gymnasium.Space[Any] = gymnasium.spaces.Text(
-            prompts.LONGEST_REPLY, min_length=0, charset=prompts.CHARACTERS
-        )
+        self.observation_space: gymnasium.Space[Any] = copy(_text_space(prompts.LONGEST_PROMPT, 1))
+        self.action_space: gymnasium.Space[Any] = copy(_text_space(prompts.LONGEST_REPLY, 0))
         self._head = prompts.opening(game.puzzle, game.interface.instruction(), game.settings.thought)
 
     def observe(self) -> str:

@@ -389,6 +389,15 @@ def test_state_hashes_are_the_same_in_every_process():
     assert env.reset(seed=0)[1]["state_hash"] == 753954894084795986
 
 
+def test_spaces_of_two_environments_draw_apart():
+    env, other = make(), make()
+    env.action_space.seed(1)
+    other.action_space.seed(2)
+    first, second = env.action_space.sample(), other.action_space.sample()
+    env.action_space.seed(1)
+    assert env.action_space.sample() == first != second
+
+
 def test_third_party_wrappers_work():
     env = gymnasium.make("horizon_bench/Sudoku-v0", instance=START, interface="macro")
     env = gymnasium.wrappers.TransformReward(
