@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+from studies.cli import main
+
+
+def test_a_cell_runs_to_its_report_is_kept_and_refuses_another_preset(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["study", "run", "study-rush-atomic-r-expert", "--results", str(tmp_path), "--workers", "0", "--seeds", "1"]
+    assert main([*words, "--preset", "smoke"]) == 0
+    page = tmp_path / "report.html"
+    assert f"report: {page}" in capsys.readouterr().out
+    assert page.read_text().startswith("<!doctype html>")
+    page.unlink()
+    records = tmp_path / "single" / "study-rush-atomic-r-expert" / "0" / "records.jsonl"
+    before = records.read_bytes()
+
+    assert main([*words, "--preset", "smoke", "--no-report"]) == 0
+    assert "1 finished runs" in capsys.readouterr().out
+    assert not page.exists()
+
+    assert main([*words, "--preset", "cpu"]) == 1
+    assert "preset is 'smoke' there, 'cpu' now" in capsys.readouterr().err
+    assert records.read_bytes() == before
+
+    assert main(["report", str(tmp_path), "--out", str(tmp_path / "again.html")]) == 0
+    assert (tmp_path / "again.html").exists()
+
+
+def test_a_failed_cell_gives_status_1_and_its_reason(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["study", "run", "study-sudoku-macro-l34-subgoal", "--results", str(tmp_path), "--workers", "0"]
+    assert main([*words, "--preset", "paper"]) == 1
+    out, err = capsys.readouterr()
+    assert "cannot do yet" in out + err
+    assert not list(tmp_path.glob("**/done.json"))
+
+
+def test_a_corrupt_results_folder_is_named_and_left_as_it_was(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "single" / "study-rush-atomic-r-expert" / "0"
+    folder.mkdir(parents=True)
+    (folder / "cell.json").write_text("{broken")
+    words = ["study", "run", "study-rush-atomic-r-expert", "--results", str(tmp_path), "--workers", "0"]
+    assert main(words) == 1
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert "cell.json" in err
+    assert (folder / "cell.json").read_text() == "{broken"
