@@ -90,7 +90,7 @@ def train_sft(policy: TinyPolicy, puzzle: Puzzle[Any, Any], instances: Sequence[
         )
         trainer.remove_callback(PrinterCallback)
         trainer.train()
-    vars(policy.model).pop("forward", None)  # the head that the trainer bound to the instance
+    policy.model.__dict__.pop("forward", None)  # the head that the trainer bound to the instance
     policy.model.eval()
     accuracy = measure(policy, puzzle, instances, config, np.random.default_rng(seeds[2]))
     learned = int((np.array(rows["labels"]) != IGNORED).sum())
