@@ -80,8 +80,8 @@ def reinforce_loss(
         kl_coefficient: weight of the penalty on KL(policy, reference): exp(d) - d - 1, d = log(reference / policy).
         old_logprobs: not used; taken so that all losses are called alike.
     """
-    factor = _per_token(advantages, logprobs) * (1.0 if weights is None else weights)
-    policy = reduce_tokens(-factor.detach() * logprobs, mask, reduction)
+    factor = _per_token(advantages, mask)
+    policy = reduce_tokens(-factor * _per_token(weights, mask) * logprobs, mask, reduction)
     return _with_kl(policy, {}, logprobs, reference_logprobs, mask, kl_coefficient, reduction)
 
 
@@ -158,12 +158,13 @@ def value_loss(
         old_values: its output before this batch's first step; only with `clip`.
         clip: how far a value may move before its gradient stops.
     """
-    squared = (values - targets.detach()) ** 2
+    apart = ~mask.bool()
+    squared = (values - targets.detach()).masked_fill(apart, 0.0) ** 2
     if clip is not None:
         if old_values is None:
             raise ValueError(f"clip is {clip}, but old_values are missing; pass them or leave clip out")
         near = old_values.detach() + (values - old_values.detach()).clamp(-clip, clip)
-        squared = torch.maximum(squared, (near - targets.detach()) ** 2)
+        squared = torch.maximum(squared, (near - targets.detach()).masked_fill(apart, 0.0) ** 2)
     return 0.5 * masked_mean(squared, mask)
 
 
@@ -176,9 +177,9 @@ def _clipped(
     weights: Tensor | None,
     reduction: Reduction,
 ) -> tuple[Tensor, dict[str, float]]:
-    advantage = _per_token(advantages, ratio)
+    advantage = _per_token(advantages, mask)
     free, held = ratio * advantage, ratio.clamp(1 - clip_low, 1 + clip_high) * advantage
-    surrogate = torch.minimum(free, held) * (1.0 if weights is None else weights.detach())
+    surrogate = torch.minimum(free, held) * _per_token(weights, mask)
     metrics = {
         "clipped_share": float(masked_mean((held < free).to(ratio.dtype), mask).detach()),
         "ratio_mean": float(masked_mean(ratio, mask).detach()),
@@ -191,8 +192,15 @@ def _log_ratio(logprobs: Tensor, old_logprobs: Tensor, mask: Tensor) -> Tensor:
     return difference.clamp(-LOG_RATIO_BOUND, LOG_RATIO_BOUND)
 
 
-def _per_token(advantages: Tensor, logprobs: Tensor) -> Tensor:
-    return (advantages[:, None].expand_as(logprobs) if advantages.ndim == 1 else advantages).detach()
+def _per_token(numbers: Tensor | None, mask: Tensor) -> Tensor:
+    """Return a factor for each token without gradient, 1 where left out; 0 at masked tokens, whatever stood there.
+
+    An infinity left there would come back as NaN: its gradient is multiplied by the 0 of the masked mean.
+    """
+    if numbers is None:
+        return mask.bool()
+    spread = numbers.detach()[:, None].expand(mask.shape) if numbers.ndim == 1 else numbers.detach()
+    return spread.masked_fill(~mask.bool(), 0.0)
 
 
 def _with_kl(

@@ -150,6 +150,36 @@ def test_extreme_log_probabilities_stay_finite(name: str) -> None:
     assert torch.isfinite(logprobs.grad).all()
 
 
+@pytest.mark.parametrize("rubbish", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_whatever_stands_at_masked_tokens_neither_counts_nor_pushes(name: str, rubbish: float) -> None:
+    mask = doubles([[1.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    clean = [torch.full((3, 3), value, dtype=torch.float64) for value in (-1.0, 2.0, 0.5, -1.1, -0.9)]
+    found = []
+    for arrays in (clean, [array.masked_fill(mask == 0, rubbish) for array in clean]):
+        logprobs, advantages, weights, old, reference = arrays
+        leaf = logprobs.clone().requires_grad_()
+        result = LOSSES[name](
+            leaf, advantages, mask, weights=weights, old_logprobs=old, reference_logprobs=reference, kl_coefficient=0.1
+        )
+        result.loss.backward()
+        found.append((result.loss.detach(), leaf.grad, result.metrics))
+    assert torch.equal(found[0][0], found[1][0])
+    assert torch.equal(found[0][1], found[1][1])
+    assert found[0][2] == found[1][2]
+
+
+@pytest.mark.parametrize("clip", [None, 0.2])
+def test_rubbish_at_masked_values_does_not_push_the_critic(clip: float | None) -> None:
+    values = doubles([1.0, float("inf"), float("nan")]).requires_grad_()
+    mask = doubles([1.0, 0.0, 0.0])
+    old = doubles([0.9, float("inf"), 0.0])
+    loss = value_loss(values, torch.zeros(3, dtype=torch.float64), mask, old_values=old, clip=clip)
+    loss.backward()
+    assert loss.item() == pytest.approx(0.5)
+    assert torch.equal(values.grad, doubles([1.0, 0.0, 0.0]))
+
+
 def test_the_value_loss_is_half_the_squared_error_and_may_be_clipped() -> None:
     values, targets, mask = doubles([1.0, 3.0]), doubles([0.0, 0.0]), doubles([1.0, 0.0])
     assert value_loss(values, targets, mask).item() == pytest.approx(0.5)
