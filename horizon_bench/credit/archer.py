@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from horizon_bench.credit.arrays import as_floats
 from horizon_bench.credit.batch import FloatArray
 
 
@@ -22,9 +24,14 @@ class DoubleCritic:
     target_next_values: FloatArray
     """V(s') of the target critics."""
 
+    def __post_init__(self) -> None:
+        """Convert lists to arrays."""
+        for name, value in vars(self).items():
+            object.__setattr__(self, name, np.asarray(value, dtype=np.float64))
+
 
 def archer_critic_losses(
-    critic: DoubleCritic, rewards: FloatArray, done: FloatArray, *, gamma: float
+    critic: DoubleCritic, rewards: ArrayLike, done: ArrayLike, *, gamma: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return the mean squared errors of Q and of V, each of shape [2]; ArCHer minimises the sum of all four.
 
@@ -42,21 +49,22 @@ def archer_critic_losses(
 
 
 def archer_critic_gradients(
-    critic: DoubleCritic, rewards: FloatArray, done: FloatArray, *, gamma: float
+    critic: DoubleCritic, rewards: ArrayLike, done: ArrayLike, *, gamma: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return the losses' gradients by Q and by V, each of shape [2, turns]."""
-    turns = len(rewards)
     action_error, state_error = _errors(critic, rewards, done, gamma)
+    turns = action_error.shape[1]
     return 2 * action_error / turns, 2 * state_error / turns
 
 
-def archer_advantages(action_values: FloatArray, state_values: FloatArray) -> FloatArray:
+def archer_advantages(action_values: ArrayLike, state_values: ArrayLike) -> FloatArray:
     """Return min(Q_1, Q_2) - min(V_1, V_2) of each turn from outputs of shape [2, turns], shape [turns]."""
+    action_values, state_values = as_floats(action_values, state_values)
     return np.asarray(action_values.min(axis=0) - state_values.min(axis=0), dtype=np.float64)
 
 
 def archer_actor_losses(
-    advantages: FloatArray, logprobs: FloatArray, mask: FloatArray, token_values: FloatArray | None = None
+    advantages: ArrayLike, logprobs: ArrayLike, mask: ArrayLike, token_values: ArrayLike | None = None
 ) -> tuple[float, float]:
     """Return the policy loss and the token baseline's loss.
 
@@ -69,12 +77,14 @@ def archer_actor_losses(
         mask: 1 at generated tokens, shape [turns, tokens].
         token_values: shape [turns, tokens].
     """
-    baseline = np.zeros_like(logprobs) if token_values is None else token_values
+    advantages, logprobs, mask = as_floats(advantages, logprobs, mask)
+    baseline = np.zeros_like(logprobs) if token_values is None else np.asarray(token_values, dtype=np.float64)
     residual = (advantages[:, None] - baseline) * mask
     policy = -float(np.mean((residual * logprobs).sum(axis=1)))
     return policy, 0.0 if token_values is None else float(np.mean(residual**2))
 
 
-def _errors(critic: DoubleCritic, rewards: FloatArray, done: FloatArray, gamma: float) -> tuple[FloatArray, FloatArray]:
+def _errors(critic: DoubleCritic, rewards: ArrayLike, done: ArrayLike, gamma: float) -> tuple[FloatArray, FloatArray]:
+    rewards, done = as_floats(rewards, done)
     target = rewards + gamma * (1 - done) * critic.target_next_values
     return critic.action_values - target, critic.state_values - critic.target_action_values

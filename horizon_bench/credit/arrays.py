@@ -9,11 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from horizon_bench.credit.batch import BoolArray, FloatArray, IntArray
 
 RELATIVE_SPREAD = 64 * float(np.finfo(np.float64).eps)
 """Numbers that differ by less than this share of their size count as equal (one sum, added in another order)."""
+
+
+def as_floats(*arrays: ArrayLike) -> tuple[FloatArray, ...]:
+    """Return each argument as an array of float64, so that integers never cut off a result's fraction."""
+    return tuple(np.asarray(array, dtype=np.float64) for array in arrays)
 
 
 def scan_backward(inputs: FloatArray, carry: FloatArray, offsets: IntArray) -> FloatArray:
@@ -42,7 +48,7 @@ def scan_backward(inputs: FloatArray, carry: FloatArray, offsets: IntArray) -> F
 
 
 def return_to_go(
-    rewards: FloatArray, offsets: IntArray, gamma: float, cut_after: BoolArray | None = None
+    rewards: ArrayLike, offsets: ArrayLike, gamma: float, cut_after: BoolArray | None = None
 ) -> FloatArray:
     """Return G_t = r_t + gamma * G_(t+1), the sum ending at the episode's end or behind a cut.
 
@@ -54,8 +60,14 @@ def return_to_go(
 
     Returns:
         Shape [turns].
+
+    Raises:
+        ValueError: if a reward is NaN, or `gamma` lies outside 0 to 1.
     """
     check_share("gamma", gamma)
+    (rewards,) = as_floats(rewards)
+    check_numbers("rewards", rewards)
+    offsets = np.asarray(offsets, dtype=np.int64)
     carry = np.full(len(rewards), float(gamma))
     if cut_after is not None:
         carry[cut_after] = 0.0
@@ -76,13 +88,15 @@ def sum_by(index: IntArray, values: FloatArray, bins: int) -> FloatArray:
 def compact_labels(labels: IntArray) -> tuple[IntArray, int]:
     """Return labels renumbered from 0, and how many numbers they may use; some numbers may stay without a member.
 
-    Renumbering sorts only where the labels' range is much wider than their number.
+    Renumbering sorts only where the labels' range is much wider than their number, or where they are no integers.
     """
+    labels = np.asarray(labels)
     if not len(labels):
         return labels.astype(np.int64), 0
-    low, high = int(labels.min()), int(labels.max())
-    if high - low < 8 * len(labels) + 64:
-        return np.asarray(labels - low, dtype=np.int64), high - low + 1
+    if labels.dtype.kind in "iu":
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < 8 * len(labels) + 64:
+            return np.asarray(labels - low, dtype=np.int64), high - low + 1
     distinct, index = np.unique(labels, return_inverse=True)
     return np.asarray(index, dtype=np.int64), len(distinct)
 
@@ -111,7 +125,11 @@ def group_statistics(
         labels: group of each sample, shape [samples].
         ddof: 0 divides by n, 1 by n - 1.
         weights: how often each sample counts, shape [samples]; once where left out.
+
+    Raises:
+        ValueError: if a value is NaN.
     """
+    check_numbers("values", values)
     index, groups = compact_labels(labels)
     share = np.ones(len(values)) if weights is None else weights
     count = sum_by(index, share, groups)
@@ -147,9 +165,7 @@ def normalize_groups(values: FloatArray, labels: IntArray, *, ddof: int = 0, eps
     return divide(centred, np.where(statistics.deviation == 0, 0.0, statistics.deviation + epsilon))
 
 
-def whiten(
-    values: FloatArray, *, weights: FloatArray | None = None, epsilon: float = 1e-8, ddof: int = 1
-) -> FloatArray:
+def whiten(values: ArrayLike, *, weights: ArrayLike | None = None, epsilon: float = 1e-8, ddof: int = 1) -> FloatArray:
     """Return (x - mean) / sqrt(variance + epsilon); zeros where the variance and epsilon are 0.
 
     Args:
@@ -159,14 +175,25 @@ def whiten(
         epsilon: added to the variance.
         ddof: 1 divides the variance by n - 1.
     """
-    chosen = np.ones(values.shape, dtype=np.bool_) if weights is None else weights > 0
+    (values,) = as_floats(values)
+    share = np.ones_like(values) if weights is None else np.asarray(weights, dtype=np.float64)
+    chosen = share > 0
     if not chosen.any():
         return np.zeros_like(values)
     one_group = np.zeros(int(chosen.sum()), dtype=np.int64)
-    share = None if weights is None else weights[chosen]
-    statistics = group_statistics(values[chosen], one_group, ddof=ddof, weights=share)
+    statistics = group_statistics(values[chosen], one_group, ddof=ddof, weights=share[chosen])
     scale = np.hypot(statistics.deviation[0], np.sqrt(epsilon))
     return (values - statistics.mean[0]) / scale if scale > 0 else np.zeros_like(values)
+
+
+def check_numbers(name: str, values: FloatArray) -> None:
+    """Raise a `ValueError` if a number is missing (NaN), which would spread to every result it enters."""
+    if np.isnan(values).any():
+        entry = int(np.flatnonzero(np.isnan(values))[0])
+        raise ValueError(
+            f"{name} hold NaN at entry {entry}; a sample that could not be scored may only enter estimators that "
+            "compare the scores of whole episodes"
+        )
 
 
 def check_share(name: str, value: float) -> None:

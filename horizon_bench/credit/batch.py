@@ -20,6 +20,9 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
+LARGEST = 1e305
+"""Largest size of a reward or value; sums and differences of such numbers stay finite."""
+
 Ragged = Sequence[Sequence[float]]
 """One inner sequence for each episode, one number for each decision."""
 
@@ -29,7 +32,7 @@ class CreditBatch:
     """A ragged batch of episodes; `turns` is the number of decisions of all episodes together.
 
     Episode e owns the decisions `offsets[e]` .. `offsets[e + 1] - 1`, in time order. Lists are taken as well as
-    arrays; whatever has the wrong shape is refused with a `ValueError`.
+    arrays; whatever has the wrong shape, or is no finite number of a size up to 1e305, is refused with a `ValueError`.
     """
 
     offsets: IntArray
@@ -37,7 +40,11 @@ class CreditBatch:
     group: IntArray
     """Shape [episodes]; episodes of one group start from the same instance."""
     rewards: FloatArray
-    """Task reward of each decision (outcome: 1 at the solving decision), shape [turns]."""
+    """Task reward of each decision (outcome: 1 at the solving decision), shape [turns].
+
+    NaN marks an episode that could not be scored: estimators that compare the scores of whole episodes leave it out and
+    give it 0, the others refuse it.
+    """
     step_rewards: FloatArray
     """Format and legality reward of each decision, shape [turns]."""
     subgoals_reached: IntArray
@@ -59,7 +66,7 @@ class CreditBatch:
     """Critic's value of the state after the last decision, shape [episodes]; 0 counts for terminated ones."""
 
     def __post_init__(self) -> None:
-        """Convert lists to arrays and check every shape."""
+        """Convert lists to arrays, check every shape and number."""
         _convert(self, "offsets", np.int64)
         episodes = len(self.offsets) - 1
         if self.offsets.ndim != 1 or episodes < 0 or self.offsets[0] != 0 or np.any(np.diff(self.offsets) < 0):
@@ -69,6 +76,9 @@ class CreditBatch:
             _convert(self, name, kind, episodes, "one entry for each episode")
         for name, kind in _PER_TURN.items():
             _convert(self, name, kind, turns, "one entry for each decision (the last offset)")
+        for name, kind in (_PER_TURN | _PER_EPISODE).items():
+            if kind is np.float64:
+                _check_size(self, name)
         _check_own_subgoals(self)
 
     @property
@@ -243,6 +253,18 @@ def _convert(batch: CreditBatch, name: str, kind: type, length: int | None = Non
     if length is not None and array.shape != (length,):
         raise ValueError(f"{name} has shape {array.shape}, but the offsets ask for ({length},): {rule}")
     object.__setattr__(batch, name, array)
+
+
+def _check_size(batch: CreditBatch, name: str) -> None:
+    array = getattr(batch, name)
+    if array is None:
+        return
+    wrong = ~(np.abs(array) <= LARGEST)
+    if name == "rewards":
+        wrong &= ~np.isnan(array)
+    if np.any(wrong):
+        entry = int(np.flatnonzero(wrong)[0])
+        raise ValueError(f"{name} hold {array[entry]} at entry {entry}, but must be numbers of a size up to {LARGEST}")
 
 
 def _check_own_subgoals(batch: CreditBatch) -> None:

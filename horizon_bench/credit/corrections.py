@@ -24,6 +24,9 @@ Correction = Callable[..., FloatArray]
 LOG_RATIO_BOUND = 20.0
 """Logarithms of ratios are held within plus or minus this, so that no exponential overflows."""
 
+_ENDLESS = 1e200
+"""What an infinite log-ratio counts as: far beyond the bound, yet every sum of such numbers is a number."""
+
 GEOMETRIC_LOW, GEOMETRIC_HIGH = 0.995, 1.01
 SEQUENCE_CAP = 3.0
 
@@ -33,16 +36,21 @@ _log = logging.getLogger(__name__)
 def log_ratios(logprobs: NDArray[np.floating], sampling_logprobs: NDArray[np.floating], mask: BoolArray) -> FloatArray:
     """Return log pi - log mu of each token in float64, 0 where the mask is 0 or a number is missing (NaN).
 
+    An impossible token (log-probability minus infinity) counts with a huge but finite ratio, so that sums stay numbers.
+
     Raises:
         ValueError: if the shapes differ or are not [replies, tokens].
     """
+    logprobs, sampling_logprobs, mask = np.asarray(logprobs), np.asarray(sampling_logprobs), np.asarray(mask)
     if not (logprobs.shape == sampling_logprobs.shape == mask.shape) or mask.ndim != 2:
         raise ValueError(
             "logprobs, sampling_logprobs and mask must share one shape [replies, tokens], got "
             f"{logprobs.shape}, {sampling_logprobs.shape} and {mask.shape}"
         )
-    difference = np.subtract(logprobs, sampling_logprobs, dtype=np.float64)
-    return np.where(mask.astype(np.bool_) & ~np.isnan(difference), difference, 0.0)
+    with np.errstate(invalid="ignore"):
+        difference = np.subtract(logprobs, sampling_logprobs, dtype=np.float64)
+    finite = np.nan_to_num(difference, nan=0.0, posinf=_ENDLESS, neginf=-_ENDLESS)
+    return np.where(mask.astype(np.bool_), finite, 0.0)
 
 
 def sequence_ratio(
@@ -58,7 +66,7 @@ def geometric_ratio(
 ) -> FloatArray:
     """Return rho_geo = rho_seq ** (1 / tokens) of each reply, shape [replies]; 1 without tokens."""
     total = log_ratios(logprobs, sampling_logprobs, mask).sum(axis=1)
-    mean = total / np.maximum(mask.astype(np.bool_).sum(axis=1), 1)
+    mean = total / np.maximum(np.asarray(mask, dtype=np.bool_).sum(axis=1), 1)
     return _bounded_exp(mean)
 
 
@@ -138,7 +146,7 @@ def compose(*corrections: Correction) -> Correction:
     """Return the correction whose weights are the product of the given ones' weights (without options)."""
 
     def product(logprobs: NDArray[np.floating], sampling_logprobs: NDArray[np.floating], mask: BoolArray) -> FloatArray:
-        weights = mask.astype(np.float64)
+        weights = np.asarray(mask, dtype=np.float64)
         for correction in corrections:
             weights = weights * correction(logprobs, sampling_logprobs, mask)
         return weights
@@ -174,7 +182,7 @@ def correction_report(
         `masked_share` (of replies that hold tokens, those whose weights are all 0); `masked_token_share`;
         `approximate_kl` (mean of log mu - log pi over tokens).
     """
-    chosen = mask.astype(np.bool_)
+    chosen, weights = np.asarray(mask, dtype=np.bool_), np.asarray(weights, dtype=np.float64)
     replies = chosen.any(axis=1)
     report: dict[str, float] = {}
     for name, ratio in (

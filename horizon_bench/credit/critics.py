@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from horizon_bench.credit.arrays import check_share, normalize, scan_backward
+from horizon_bench.credit.arrays import check_numbers, check_share, normalize, scan_backward
 from horizon_bench.credit.batch import BoolArray, CreditBatch, FloatArray
 from horizon_bench.credit.returns import add_step_rewards
 
@@ -91,9 +91,10 @@ def temporal_differences(batch: CreditBatch, *, gamma: float, bootstrap: bool = 
     """Return delta_t = r_t + gamma V_(t+1) - V_t, shape [turns].
 
     Raises:
-        ValueError: if the batch lacks `values`, or `final_values` that it bootstraps from.
+        ValueError: if the batch lacks `values`, or `final_values` that it bootstraps from, or a reward is NaN.
     """
     values = _values(batch, "this estimator")
+    check_numbers("rewards", batch.rewards)
     following = np.append(values[1:], 0.0)[: batch.turns]
     ends = batch.offsets[1:][batch.lengths > 0] - 1
     following[ends] = _tail_values(batch, bootstrap)[batch.lengths > 0]

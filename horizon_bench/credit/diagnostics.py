@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from horizon_bench.credit.arrays import compact_labels, divide, episode_sums, group_statistics, sum_by
 from horizon_bench.credit.batch import BoolArray, CreditBatch, FloatArray
@@ -39,7 +40,7 @@ class PairConflicts:
 
 
 def pair_conflicts(
-    batch: CreditBatch, advantages: FloatArray, *, scope: Scope = "group", rule: Rule = "trajectories"
+    batch: CreditBatch, advantages: ArrayLike, *, scope: Scope = "group", rule: Rule = "trajectories"
 ) -> PairConflicts:
     """Return the conflict share (CAR) and the effective gradient ratio (EGR) of repeated state-action pairs.
 
@@ -55,6 +56,7 @@ def pair_conflicts(
     """
     check_choice("scope", scope, get_args(Scope))
     check_choice("rule", rule, get_args(Rule))
+    pushes = np.asarray(advantages, dtype=np.float64)
     places = state_groups(batch) if scope == "group" else batch.states
     pair, pairs = compact_labels(pair_labels(places, batch.actions))
     if rule == "trajectories":
@@ -62,8 +64,8 @@ def pair_conflicts(
         repeated = np.bincount(holders, minlength=pairs) >= 2
     else:
         repeated = np.bincount(pair, minlength=pairs) >= 2
-    up = sum_by(pair, np.maximum(advantages, 0.0), pairs)[repeated]
-    down = sum_by(pair, np.maximum(-advantages, 0.0), pairs)[repeated]
+    up = sum_by(pair, np.maximum(pushes, 0.0), pairs)[repeated]
+    down = sum_by(pair, np.maximum(-pushes, 0.0), pairs)[repeated]
     push = float((up + down).sum())
     return PairConflicts(
         repeated=int(repeated.sum()),
@@ -72,16 +74,16 @@ def pair_conflicts(
     )
 
 
-def zero_shares(batch: CreditBatch, advantages: FloatArray) -> tuple[float, float]:
+def zero_shares(batch: CreditBatch, advantages: ArrayLike) -> tuple[float, float]:
     """Return ZAR: the share of decisions with advantage exactly 0, and of episodes with nothing but zeros."""
-    zero = advantages == 0
+    zero = np.asarray(advantages, dtype=np.float64) == 0
     episodes = episode_sums((~zero).astype(np.float64), batch.offsets) == 0
     return _mean(zero), _mean(episodes)
 
 
-def subgoal_contrast(batch: CreditBatch, advantages: FloatArray) -> tuple[float, float, float]:
+def subgoal_contrast(batch: CreditBatch, advantages: ArrayLike) -> tuple[float, float, float]:
     """Return mean |A| at decisions that complete a subgoal, mean |A| elsewhere, and their quotient (CCR)."""
-    size, reached = np.abs(advantages), batch.subgoals_reached > 0
+    size, reached = np.abs(np.asarray(advantages, dtype=np.float64)), batch.subgoals_reached > 0
     at = float(size[reached].mean()) if reached.any() else math.nan
     elsewhere = float(size[~reached].mean()) if not reached.all() else math.nan
     return at, elsewhere, at / elsewhere if elsewhere > 0 else math.nan
@@ -140,7 +142,7 @@ def isolation_correlation(batch: CreditBatch, advantages: FloatArray) -> float:
     _, first, run = np.unique(pair_labels(batch.episode_of_turn, segments), return_index=True, return_inverse=True)
     runs = len(first)
     mean_advantage = divide(sum_by(run, advantages, runs), sum_by(run, np.ones(batch.turns), runs))
-    earned = sum_by(run, batch.rewards + batch.subgoals_reached, runs)
+    earned = sum_by(run, np.nan_to_num(batch.rewards) + batch.subgoals_reached, runs)
     episode = batch.episode_of_turn[first]
     total = sum_by(episode, earned, batch.episodes)
     order = np.lexsort((segments[first], episode))
@@ -165,7 +167,7 @@ def correlation(one: FloatArray, other: FloatArray) -> float:
     """Return Pearson's correlation; NaN with fewer than two pairs or without variance."""
     if len(one) < 2:
         return math.nan
-    one, other = one - one.mean(), other - other.mean()
+    one, other = _unit(one - one.mean()), _unit(other - other.mean())
     scale = math.sqrt(float((one**2).sum()) * float((other**2).sum()))
     return float((one * other).sum()) / scale if scale > 0 else math.nan
 
@@ -209,10 +211,21 @@ def update_diagnostics(
             "partial_success_share": partial_success_share(batch, solved),
             "isolation_correlation": isolation_correlation(batch, advantages),
             "advantage_mean": float(advantages.mean()) if batch.turns else math.nan,
-            "advantage_std": float(advantages.std()) if batch.turns else math.nan,
+            "advantage_std": _deviation(advantages) if batch.turns else math.nan,
             "subgoals_per_episode": float(batch.subgoals_reached.sum()) / episodes,
         }
     )
+
+
+def _unit(values: FloatArray) -> FloatArray:
+    """Return the values divided by the largest size among them, so that their squares neither overflow nor vanish."""
+    peak = np.abs(values).max()
+    return np.asarray(values / peak, dtype=np.float64) if peak > 0 else values
+
+
+def _deviation(values: FloatArray) -> float:
+    """Return the population standard deviation without squaring large numbers."""
+    return float(group_statistics(values, np.zeros(len(values), dtype=np.int64)).deviation[0])
 
 
 def _mean(values: Sequence[float] | np.ndarray) -> float:

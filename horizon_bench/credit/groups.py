@@ -9,9 +9,19 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from horizon_bench.credit.arrays import GroupStatistics, divide, episode_sums, group_statistics, return_to_go, whiten
-from horizon_bench.credit.batch import CreditBatch, FloatArray, IntArray
+from horizon_bench.credit.arrays import (
+    GroupStatistics,
+    as_floats,
+    compact_labels,
+    divide,
+    episode_sums,
+    group_statistics,
+    return_to_go,
+    whiten,
+)
+from horizon_bench.credit.batch import CreditBatch, FloatArray
 from horizon_bench.credit.returns import add_step_rewards
 
 Scale = Literal["group", "batch", "none"]
@@ -25,14 +35,14 @@ Count = Literal["episodes", "turns"]
 
 
 def group_relative(
-    scores: FloatArray,
-    labels: IntArray,
+    scores: ArrayLike,
+    labels: ArrayLike,
     *,
     scale: Scale = "group",
     ddof: int = 1,
     epsilon: float = 1e-6,
     single: Single = "zero",
-    weights: FloatArray | None = None,
+    weights: ArrayLike | None = None,
     variance_floor: float = 0.0,
 ) -> FloatArray:
     """Return (s - mean) / (deviation + epsilon) of each sample within its group.
@@ -52,13 +62,14 @@ def group_relative(
     """
     check_choice("scale", scale, get_args(Scale))
     check_choice("single", single, get_args(Single))
+    (scores,) = as_floats(scores)
     scored = ~np.isnan(scores)
     result = np.zeros(len(scores))
     if not scored.any():
         return result
     values = scores[scored]
-    share = None if weights is None else weights[scored]
-    statistics = group_statistics(values, labels[scored], ddof=ddof, weights=share)
+    share = None if weights is None else np.asarray(weights, dtype=np.float64)[scored]
+    statistics = group_statistics(values, np.asarray(labels)[scored], ddof=ddof, weights=share)
     deviation = _deviation(values, statistics, scale, ddof, share)
     advantages = _scaled(values - statistics.mean, statistics, deviation, epsilon, variance_floor)
     if single == "raw":
@@ -69,7 +80,7 @@ def group_relative(
 
 
 def leave_one_out(
-    scores: FloatArray, labels: IntArray, *, single: Single = "zero", weights: FloatArray | None = None
+    scores: ArrayLike, labels: ArrayLike, *, single: Single = "zero", weights: ArrayLike | None = None
 ) -> FloatArray:
     """Return each score minus the mean of the others in its group, that is n / (n - 1) * (s - mean).
 
@@ -84,17 +95,19 @@ def leave_one_out(
         Shape [samples].
     """
     check_choice("single", single, get_args(Single))
+    (scores,) = as_floats(scores)
     scored = ~np.isnan(scores)
     result = np.zeros(len(scores))
     values = scores[scored]
-    statistics = group_statistics(values, labels[scored], weights=None if weights is None else weights[scored])
+    share = None if weights is None else np.asarray(weights, dtype=np.float64)[scored]
+    statistics = group_statistics(values, np.asarray(labels)[scored], weights=share)
     factor = divide(statistics.count, np.maximum(statistics.count - 1, 0))
     advantages = factor * (values - statistics.mean)
     result[scored] = np.where(statistics.count == 1, values, advantages) if single == "raw" else advantages
     return result
 
 
-def best_of_group(scores: FloatArray, labels: IntArray, *, scale: Scale = "group", epsilon: float = 1e-6) -> FloatArray:
+def best_of_group(scores: ArrayLike, labels: ArrayLike, *, scale: Scale = "group", epsilon: float = 1e-6) -> FloatArray:
     """Return best minus second best score at the best sample of each group, 0 elsewhere (a pass@k objective).
 
     Ties give 0. With scale `group` the difference is divided by the sample deviation + epsilon.
@@ -103,9 +116,11 @@ def best_of_group(scores: FloatArray, labels: IntArray, *, scale: Scale = "group
         ValueError: if a group holds fewer than two samples, or the scale is `batch`.
     """
     check_choice("scale", scale, ("group", "none"))
+    (scores,) = as_floats(scores)
+    given, (labels, _) = np.asarray(labels), compact_labels(np.asarray(labels))
     statistics = group_statistics(scores, labels, ddof=1)
     if np.any(statistics.count < 2):
-        raise ValueError(f"group {int(labels[statistics.count < 2][0])} has one sample, but a best needs a second best")
+        raise ValueError(f"group {given[statistics.count < 2][0]} has one sample, but a best needs a second best")
     order = np.lexsort((scores, labels))
     last = np.append(np.flatnonzero(np.diff(labels[order])), len(order) - 1)
     best, second = order[last], order[last - 1]

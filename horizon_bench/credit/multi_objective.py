@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from horizon_bench.credit.batch import FloatArray, IntArray
+from horizon_bench.credit.arrays import as_floats
+from horizon_bench.credit.batch import FloatArray
 from horizon_bench.credit.groups import Scale, check_choice, group_relative
 
 Aggregation = Literal["sum_then_normalize", "normalize_then_sum"]
 
 
 def combined_advantages(
-    rewards: FloatArray,
-    weights: FloatArray,
-    groups: IntArray,
+    rewards: ArrayLike,
+    weights: ArrayLike,
+    groups: ArrayLike,
     *,
     aggregation: Aggregation = "sum_then_normalize",
     scale: Scale = "group",
@@ -38,6 +40,7 @@ def combined_advantages(
         Shape [samples].
     """
     check_choice("aggregation", aggregation, get_args(Aggregation))
+    rewards, weights = as_floats(rewards, weights)
     scored = ~np.isnan(rewards).all(axis=1)
     if aggregation == "sum_then_normalize":
         total = np.where(scored, np.nansum(rewards * weights, axis=1), np.nan)

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from horizon_bench.credit.arrays import as_floats
 from horizon_bench.credit.batch import BoolArray, FloatArray
 from horizon_bench.credit.corrections import LOG_RATIO_BOUND, geometric_ratio, sequence_ratio, token_ratio
 from horizon_bench.credit.groups import check_choice
@@ -51,9 +53,9 @@ class Rejection:
 
 
 def verl_weights(
-    logprobs: FloatArray,
-    sampling_logprobs: FloatArray,
-    mask: FloatArray,
+    logprobs: ArrayLike,
+    sampling_logprobs: ArrayLike,
+    mask: ArrayLike,
     *,
     level: Literal["token", "sequence"],
     cap: float = 2.0,
@@ -63,6 +65,7 @@ def verl_weights(
 
     With `batch_normalized` they are divided by their mean, over tokens or over rows that hold tokens.
     """
+    logprobs, sampling_logprobs, mask = _prepared(logprobs, sampling_logprobs, mask)
     weights = np.minimum(_ratios(logprobs, sampling_logprobs, mask, level), cap) * mask
     if not batch_normalized:
         return weights
@@ -79,7 +82,7 @@ def verl_normalizer(weights: FloatArray, mask: FloatArray, *, level: Literal["to
 
 
 def verl_rejection_mask(
-    logprobs: FloatArray, sampling_logprobs: FloatArray, mask: FloatArray, rules: tuple[Rejection, ...]
+    logprobs: ArrayLike, sampling_logprobs: ArrayLike, mask: ArrayLike, rules: tuple[Rejection, ...]
 ) -> FloatArray:
     """Return the mask without the tokens or rows that one of verl's rejection rules drops.
 
@@ -87,6 +90,7 @@ def verl_rejection_mask(
     token or summed, averaged or maximised over a row. k1 must lie between the logarithms of the bounds, k2 and k3 at or
     under the upper bound.
     """
+    logprobs, sampling_logprobs, mask = _prepared(logprobs, sampling_logprobs, mask)
     difference = np.clip(logprobs - sampling_logprobs, -LOG_RATIO_BOUND, LOG_RATIO_BOUND)
     statistics = {"k1": -difference, "k2": 0.5 * difference**2, "k3": np.exp(difference) - 1 - difference}
     kept = mask.copy()
@@ -102,15 +106,16 @@ def verl_rejection_mask(
 
 
 def verl_old_rejection_mask(
-    logprobs: FloatArray,
-    sampling_logprobs: FloatArray,
-    mask: FloatArray,
+    logprobs: ArrayLike,
+    sampling_logprobs: ArrayLike,
+    mask: ArrayLike,
     *,
     level: Literal["geometric", "sequence", "token"],
     low: float | None,
     high: float,
 ) -> FloatArray:
     """Return verl's older mask: what has low <= rho <= high stays, rho = pi / mu; low None is 1 / high."""
+    logprobs, sampling_logprobs, mask = _prepared(logprobs, sampling_logprobs, mask)
     ratios = {
         "geometric": lambda *arrays: geometric_ratio(*arrays)[:, None],
         "sequence": lambda *arrays: sequence_ratio(*arrays)[:, None],
@@ -121,16 +126,17 @@ def verl_old_rejection_mask(
     return mask * ((ratio >= (1 / high if low is None else low)) & (ratio <= high))
 
 
-def verl_rejected_shares(mask: FloatArray, kept: FloatArray) -> tuple[float, float]:
+def verl_rejected_shares(mask: ArrayLike, kept: ArrayLike) -> tuple[float, float]:
     """Return the share of tokens dropped and the share of rows that lost a token (of all rows, empty ones included)."""
+    mask, kept = as_floats(mask, kept)
     dropped = mask * (kept == 0)
     return _mean(dropped, mask), float((dropped.sum(axis=1) > 0).mean())
 
 
 def verl_weight_metrics(
-    logprobs: FloatArray,
-    sampling_logprobs: FloatArray,
-    mask: FloatArray,
+    logprobs: ArrayLike,
+    sampling_logprobs: ArrayLike,
+    mask: ArrayLike,
     *,
     level: Literal["token", "sequence"],
     cap: float = 2.0,
@@ -139,9 +145,15 @@ def verl_weight_metrics(
 
     `is_mean`, `is_max`, `is_min`, `is_fraction_high` and `_low` (beyond cap and 1 / cap); `is_std` and `ess_fraction`
     are of the weights bounded to [1 / cap, cap].
+
+    Raises:
+        ValueError: if the mask holds no token.
     """
+    logprobs, sampling_logprobs, mask = _prepared(logprobs, sampling_logprobs, mask)
     ratio = _ratios(logprobs, sampling_logprobs, mask, level) * mask
     chosen = mask > 0
+    if not chosen.any():
+        raise ValueError("the mask holds no token, so there are no weights to describe")
     bounded = np.clip(ratio, 1 / cap, cap)
     mean = _mean(bounded, mask)
     report = {
@@ -165,11 +177,12 @@ def verl_weight_metrics(
     }
 
 
-def verl_policy_metrics(logprobs: FloatArray, sampling_logprobs: FloatArray, mask: FloatArray) -> dict[str, float]:
+def verl_policy_metrics(logprobs: ArrayLike, sampling_logprobs: ArrayLike, mask: ArrayLike) -> dict[str, float]:
     """Return verl's distances of the two policies: KL estimates, perplexities of rows, chi-squared distances.
 
     A row without tokens counts with logarithm 0. `k3_kl` is not bounded and overflows first.
     """
+    logprobs, sampling_logprobs, mask = _prepared(logprobs, sampling_logprobs, mask)
     chosen = mask > 0
     difference = np.where(chosen, logprobs - sampling_logprobs, 0.0)
     bounded = np.clip(difference, -LOG_RATIO_BOUND, LOG_RATIO_BOUND)
@@ -192,9 +205,9 @@ def verl_policy_metrics(logprobs: FloatArray, sampling_logprobs: FloatArray, mas
 
 
 def trl_weights(
-    logprobs: FloatArray,
-    sampling_logprobs: FloatArray,
-    mask: FloatArray,
+    logprobs: ArrayLike,
+    sampling_logprobs: ArrayLike,
+    mask: ArrayLike,
     *,
     mode: TrlMode = "sequence_mask",
     low: float | None = None,
@@ -210,6 +223,7 @@ def trl_weights(
         in the sequence modes.
     """
     check_choice("mode", mode, get_args(TrlMode))
+    logprobs, sampling_logprobs, mask = as_floats(logprobs, sampling_logprobs, mask)
     difference = np.nan_to_num((logprobs - sampling_logprobs) * mask, nan=0.0, posinf=np.inf, neginf=-np.inf)
     if mode.startswith("sequence"):
         difference = difference.sum(axis=1, keepdims=True)
@@ -219,6 +233,20 @@ def trl_weights(
     if mode.endswith("truncate"):
         return np.asarray(np.clip(ratio, lowest, highest), dtype=np.float64)
     return np.where((ratio < lowest) | (ratio > highest), 0.0, ratio)
+
+
+def _prepared(logprobs: ArrayLike, sampling_logprobs: ArrayLike, mask: ArrayLike) -> tuple[FloatArray, ...]:
+    """Return floats, with 0 for the log-probabilities of masked tokens, whatever stood there.
+
+    Raises:
+        ValueError: if the shapes differ or are not [rows, tokens].
+    """
+    arrays = as_floats(logprobs, sampling_logprobs, mask)
+    if arrays[0].ndim != 2 or any(array.shape != arrays[0].shape for array in arrays):
+        shapes = [array.shape for array in arrays]
+        raise ValueError(f"log-probabilities and mask must share one shape [rows, tokens], but they have {shapes}")
+    chosen = arrays[2] > 0
+    return np.where(chosen, arrays[0], 0.0), np.where(chosen, arrays[1], 0.0), arrays[2]
 
 
 def _ratios(logprobs: FloatArray, sampling_logprobs: FloatArray, mask: FloatArray, level: str) -> FloatArray:

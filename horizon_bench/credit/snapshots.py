@@ -7,6 +7,7 @@ each, all played side by side.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +19,20 @@ from horizon_bench.rollout import Lane, Playable
 
 Beginning = tuple[int, tuple[str, ...]]
 """Group and the replies given so far."""
+
+
+@dataclass(frozen=True)
+class Continued:
+    """Values of states, and what their continuations cost."""
+
+    values: FloatArray
+    """Value of the state of each decision, shape [turns]."""
+    decisions: int
+    """Decisions of all continuations together."""
+    atomic_steps: int
+    """Primitive moves carried out in them."""
+    tokens: int
+    """Tokens that the policy generated for them."""
 
 
 def rollout_values(
@@ -44,6 +59,24 @@ def rollout_values(
         seed: of the continuations.
 
     Raises:
+        ValueError: as `continued_values`.
+    """
+    return continued_values(policy, episodes, instances, settings, rollouts=rollouts, gamma=gamma, seed=seed).values
+
+
+def continued_values(
+    policy: Policy,
+    episodes: Sequence[Episode],
+    instances: Sequence[Playable],
+    settings: Settings,
+    *,
+    rollouts: int,
+    gamma: float = 1.0,
+    seed: int = 0,
+) -> Continued:
+    """Return what `rollout_values` returns, and what it cost; same arguments.
+
+    Raises:
         ValueError: if `rollouts` is below 1, or actions may fail, so that an episode cannot be played again.
     """
     if rollouts < 1:
@@ -62,8 +95,14 @@ def rollout_values(
         chances = streams[place * rollouts : (place + 1) * rollouts]
         lanes += _continuations(instances[begin[0]], begin[0], turns[begin], settings, chances)
     _play_out(policy, lanes)
-    returns = np.array([_return(lane, gamma) for lane in lanes]).reshape(len(order), rollouts)
-    return np.asarray(returns.mean(axis=1)[places], dtype=np.float64)
+    played = [lane.close() for lane in lanes]
+    returns = np.array([_return(episode, gamma) for episode in played]).reshape(len(order), rollouts)
+    return Continued(
+        np.asarray(returns.mean(axis=1)[places], dtype=np.float64),
+        sum(episode.decisions for episode in played),
+        sum(episode.atomic_steps for episode in played),
+        sum(episode.tokens for episode in played),
+    )
 
 
 def _beginnings(episode: Episode) -> list[Beginning]:
@@ -106,6 +145,6 @@ def _play_out(policy: Policy, lanes: Sequence[Lane]) -> None:
         live = [lane for lane in live if not lane.over]
 
 
-def _return(lane: Lane, gamma: float) -> float:
-    """Return the discounted task reward of a finished lane and give its environment back."""
-    return float(sum(gamma**index * turn.reward for index, turn in enumerate(lane.close().turns)))
+def _return(episode: Episode, gamma: float) -> float:
+    """Return the discounted task reward of a continuation."""
+    return float(sum(gamma**index * turn.reward for index, turn in enumerate(episode.turns)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -104,7 +104,7 @@ def pair_labels(first: IntArray, second: IntArray) -> IntArray:
     return compact_labels(one * max(width, 1) + other)[0]
 
 
-def similar_states(texts: Sequence[str], groups: Sequence[int] | IntArray, threshold: float) -> IntArray:
+def similar_states(texts: Sequence[str], groups: Sequence[Hashable] | IntArray, threshold: float) -> IntArray:
     """Return a label for each decision's state, equal where texts of one group resemble each other enough.
 
     Greedy and dependent on order, as GiGPO's released code: a text joins the first cluster of its group whose first
@@ -112,13 +112,13 @@ def similar_states(texts: Sequence[str], groups: Sequence[int] | IntArray, thres
 
     Args:
         texts: the observation of each decision, shape [turns].
-        groups: group of each decision, shape [turns].
+        groups: group of each decision, any labels, shape [turns].
         threshold: 0 to 1.
     """
-    clusters: dict[int, list[tuple[str, int]]] = {}
+    clusters: dict[Hashable, list[tuple[str, int]]] = {}
     labels: list[int] = []
     for text, group in zip(texts, groups, strict=True):
-        known = clusters.setdefault(int(group), [])
+        known = clusters.setdefault(group, [])
         label = next((label for first, label in known if _ratio(text, first) >= threshold), None)
         if label is None:
             label = sum(len(members) for members in clusters.values())

@@ -2,7 +2,7 @@
 
 The suite itself assigns credit to decisions; these forms exist to compare with and to reproduce other people's numbers.
 Shapes are [rows, tokens] throughout; a token with mask 0 (padding, or an observation between two replies) gets 0 unless
-a docstring says otherwise.
+a docstring says otherwise. Lists and integers are taken as well as floats; groups may carry any labels.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from horizon_bench.credit.arrays import check_share, whiten
-from horizon_bench.credit.batch import FloatArray, IntArray
+from horizon_bench.credit.arrays import as_floats, check_share, whiten
+from horizon_bench.credit.batch import FloatArray
 from horizon_bench.credit.groups import (
     Scale,
     Single,
@@ -25,9 +26,9 @@ MaskedTokens = Literal["skip", "ignore-mask"]
 
 
 def token_grpo(
-    rewards: FloatArray,
-    mask: FloatArray,
-    groups: IntArray,
+    rewards: ArrayLike,
+    mask: ArrayLike,
+    groups: ArrayLike,
     *,
     scale: Scale = "group",
     epsilon: float = 1e-6,
@@ -45,6 +46,7 @@ def token_grpo(
         single: what a group of one gets.
         variance_floor: verl's vectorised version puts epsilon here too.
     """
+    rewards, mask = _rows(rewards, mask)
     scores = group_relative(
         rewards.sum(axis=1), groups, scale=scale, epsilon=epsilon, single=single, variance_floor=variance_floor
     )
@@ -52,23 +54,26 @@ def token_grpo(
 
 
 def token_grpo_best(
-    rewards: FloatArray, mask: FloatArray, groups: IntArray, *, scale: Scale = "group", epsilon: float = 1e-6
+    rewards: ArrayLike, mask: ArrayLike, groups: ArrayLike, *, scale: Scale = "group", epsilon: float = 1e-6
 ) -> FloatArray:
     """Return verl's pass@k variant of GRPO: best minus second best score, on the best row's tokens."""
+    rewards, mask = _rows(rewards, mask)
     return best_of_group(rewards.sum(axis=1), groups, scale=scale, epsilon=epsilon)[:, None] * mask
 
 
-def token_rloo(rewards: FloatArray, mask: FloatArray, groups: IntArray, *, single: Single = "raw") -> FloatArray:
+def token_rloo(rewards: ArrayLike, mask: ArrayLike, groups: ArrayLike, *, single: Single = "raw") -> FloatArray:
     """Return verl's RLOO: the row's score minus the mean of the group's others (vectorised: `single="zero"`)."""
+    rewards, mask = _rows(rewards, mask)
     return leave_one_out(rewards.sum(axis=1), groups, single=single)[:, None] * mask
 
 
-def token_returns(rewards: FloatArray, mask: FloatArray, *, gamma: float = 1.0) -> FloatArray:
+def token_returns(rewards: ArrayLike, mask: ArrayLike, *, gamma: float = 1.0) -> FloatArray:
     """Return verl's discounted return-to-go of REINFORCE++, at masked tokens too.
 
     A masked token cuts the return: what comes behind it does not reach the tokens before it.
     """
     check_share("gamma", gamma)
+    rewards, mask = _rows(rewards, mask)
     returns = np.zeros_like(rewards)
     running = np.zeros(len(rewards))
     for time in range(rewards.shape[1] - 1, -1, -1):
@@ -77,23 +82,25 @@ def token_returns(rewards: FloatArray, mask: FloatArray, *, gamma: float = 1.0) 
     return returns
 
 
-def token_reinforce_plus_plus(rewards: FloatArray, mask: FloatArray, *, gamma: float = 1.0) -> FloatArray:
+def token_reinforce_plus_plus(rewards: ArrayLike, mask: ArrayLike, *, gamma: float = 1.0) -> FloatArray:
     """Return verl's REINFORCE++: `token_returns`, whitened over the mask."""
+    rewards, mask = _rows(rewards, mask)
     return whiten(token_returns(rewards, mask, gamma=gamma), weights=mask) * mask
 
 
 def token_reinforce_plus_plus_baseline(
-    rewards: FloatArray, mask: FloatArray, groups: IntArray, *, single: Single = "raw"
+    rewards: ArrayLike, mask: ArrayLike, groups: ArrayLike, *, single: Single = "raw"
 ) -> FloatArray:
     """Return verl's REINFORCE++ baseline: the row's score minus the group mean, whitened over all generated tokens."""
+    rewards, mask = _rows(rewards, mask)
     centred = group_relative(rewards.sum(axis=1), groups, scale="none", single=single)
     return whiten(np.repeat(centred[:, None], rewards.shape[1], axis=1), weights=mask) * mask
 
 
 def token_gae(
-    rewards: FloatArray,
-    values: FloatArray,
-    mask: FloatArray,
+    rewards: ArrayLike,
+    values: ArrayLike,
+    mask: ArrayLike,
     *,
     gamma: float,
     lam: float,
@@ -114,12 +121,13 @@ def token_gae(
         masked_tokens: `skip` leaves rewards and values at masked tokens out; `ignore-mask` is the verl-agent fork's
             older version, into which padded values leak.
     """
+    rewards, values, mask = _rows(rewards, values, mask)
     kept = mask if masked_tokens == "skip" else np.ones_like(mask)
     return _masked_scan(rewards, values, kept, np.ones_like(mask), gamma, lam)
 
 
 def bi_level_gae(
-    rewards: FloatArray, values: FloatArray, mask: FloatArray, *, gamma: float, lam: float, turn_gamma: float
+    rewards: ArrayLike, values: ArrayLike, mask: ArrayLike, *, gamma: float, lam: float, turn_gamma: float
 ) -> FloatArray:
     """Return RAGEN's bi-level estimates: first over turns, then over tokens with the turn's return as reward.
 
@@ -137,6 +145,7 @@ def bi_level_gae(
     Raises:
         ValueError: if generated tokens follow the last non-zero reward of a row: they would belong to no turn.
     """
+    rewards, values, mask = _rows(rewards, values, mask)
     ends = ((rewards != 0) & (mask > 0)).astype(np.float64)
     open_tail = mask * (np.cumsum(ends[:, ::-1], axis=1)[:, ::-1] == 0)
     if open_tail.any():
@@ -147,6 +156,14 @@ def bi_level_gae(
     over_turns = _masked_scan(rewards, values, ends, np.ones_like(mask), turn_gamma, lam)
     turn_returns = np.where(ends > 0, over_turns + values, 0.0)
     return _masked_scan(turn_returns, values, mask, 1.0 - ends, gamma, lam) * mask
+
+
+def _rows(*arrays: ArrayLike) -> tuple[FloatArray, ...]:
+    """Return the arrays as floats; a `ValueError` unless all share one shape [rows, tokens]."""
+    rows = as_floats(*arrays)
+    if rows[0].ndim != 2 or any(array.shape != rows[0].shape for array in rows):
+        raise ValueError(f"all must share one shape [rows, tokens], but they have {[array.shape for array in rows]}")
+    return rows
 
 
 def _masked_scan(

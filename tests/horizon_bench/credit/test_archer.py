@@ -52,3 +52,8 @@ def test_the_baseline_loss_divides_by_masked_positions_too() -> None:
     arrays = np.array([1.0]), np.array([[-2.0, -4.0]]), np.array([[1.0, 0.0]])
     assert archer_actor_losses(*arrays) == (2.0, 0.0)
     assert archer_actor_losses(*arrays, np.array([[0.5, 9.0]])) == (1.0, 0.125)
+
+
+def test_lists_of_integers_are_taken() -> None:
+    np.testing.assert_array_equal(archer_advantages([[1, 2], [0, 3]], [[0, 0], [1, 1]]), [0, 2])
+    assert archer_actor_losses([1], [[-1, -2]], [[1, 1]]) == (3.0, 0.0)

@@ -93,3 +93,11 @@ def test_whitening_shifts_masked_entries_too() -> None:
 
 def test_division_by_zero_gives_zero() -> None:
     assert divide(np.array([1.0, 2.0]), np.array([0.0, 4.0])).tolist() == [0.0, 0.5]
+
+
+def test_a_missing_number_is_refused_where_it_would_spread() -> None:
+    rewards = np.array([0.0, np.nan, 1.0])
+    with pytest.raises(ValueError, match="rewards hold NaN at entry 1"):
+        return_to_go(rewards, np.array([0, 3]), 1.0)
+    with pytest.raises(ValueError, match="values hold NaN at entry 1"):
+        normalize(rewards)

@@ -126,3 +126,14 @@ def test_padded_arrays_become_ragged_and_back() -> None:
         CreditBatch.from_padded(~mask, {"rewards": rewards})
     with pytest.raises(ValueError, match=r"rewards has shape \(3,\)"):
         CreditBatch.from_padded(mask, {"rewards": rewards[:, 0]})
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("-inf"), 1e306, float("nan")])
+@pytest.mark.parametrize("name", ["rewards", "step_rewards", "values"])
+def test_numbers_that_no_sum_survives_are_refused(name: str, number: float) -> None:
+    fields = {"rewards": [[0.0, 0.0]], name: [[0.0, number]]}
+    if name == "rewards" and np.isnan(number):
+        assert np.isnan(CreditBatch.from_ragged(**fields).rewards[1])
+        return
+    with pytest.raises(ValueError, match=f"{name} hold .* at entry 1"):
+        CreditBatch.from_ragged(**fields)

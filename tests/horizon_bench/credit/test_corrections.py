@@ -127,3 +127,14 @@ def test_a_wrong_name_or_shape_is_refused() -> None:
         find_correction("sequence-truncation+geometric-maks")
     with pytest.raises(ValueError, match=r"must share one shape \[replies, tokens\]"):
         sequence_ratio(np.zeros((2, 3)), np.zeros((2, 2)), np.ones((2, 3), dtype=bool))
+
+
+@pytest.mark.parametrize("name", [*CORRECTIONS, "sequence-truncation+geometric-mask"])
+def test_impossible_tokens_give_numbers(name: str) -> None:
+    impossible = -np.inf
+    trained = np.array([[impossible, -1.0], [impossible, impossible], [-1.0, np.nan]])
+    sampled = np.array([[-1.0, impossible], [impossible, -1.0], [impossible, -1.0]])
+    mask = np.ones((3, 2), dtype=bool)
+    weights = find_correction(name)(trained, sampled, mask)
+    assert np.isfinite(weights).all()
+    assert np.isfinite(list(correction_report(trained, sampled, mask, weights).values())).all()

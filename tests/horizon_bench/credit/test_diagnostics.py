@@ -121,3 +121,16 @@ def test_undefined_figures_are_left_out_of_the_record() -> None:
     assert found["used_share"] == 1
     assert all(math.isfinite(value) for value in found.values())
     assert update_diagnostics(CreditBatch.from_ragged([]), np.zeros(0))["repeated_pairs"] == 0
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+def test_figures_keep_their_meaning_at_any_size(size: float) -> None:
+    assert correlation(size * np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0])) == pytest.approx(1)
+    batch = CreditBatch.from_ragged([[0, size], [0, -size]])
+    found = update_diagnostics(batch, batch.rewards)
+    assert found["advantage_std"] == pytest.approx(size / math.sqrt(2))
+
+
+def test_an_episode_that_could_not_be_scored_leaves_the_figures_defined() -> None:
+    batch = CreditBatch.from_ragged([[0, math.nan], [0, 1], [0, 0]], subgoals_reached=[[1, 0], [1, 1], [1, 0]])
+    assert all(math.isfinite(value) for value in update_diagnostics(batch, np.zeros(6)).values())

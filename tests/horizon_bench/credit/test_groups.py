@@ -89,3 +89,13 @@ def test_the_baseline_variant_whitens_over_tokens() -> None:
 def test_an_unknown_choice_names_the_known_ones(option: str, value: str) -> None:
     with pytest.raises(ValueError, match=f"{option} is '{value}', but must be one of"):
         grpo(CreditBatch.from_ragged([[1.0]]), **{option: value})
+
+
+def test_an_episode_that_could_not_be_scored_gets_nothing_and_is_left_out() -> None:
+    batch = CreditBatch.from_ragged([[0, np.nan], [0, 1], [0, 0]])
+    rest = CreditBatch.from_ragged([[0, 1], [0, 0]])
+    for estimator in (grpo, rloo):
+        assert not estimator(batch)[:2].any()
+        np.testing.assert_allclose(estimator(batch)[2:], estimator(rest))
+    with pytest.raises(ValueError, match="NaN"):
+        reinforce_plus_plus(batch)

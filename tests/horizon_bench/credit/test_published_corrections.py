@@ -5,6 +5,7 @@ import pathlib
 from typing import Any
 
 import numpy as np
+import pytest
 
 from horizon_bench.credit.corrections import token_truncation
 from horizon_bench.credit.published_corrections import (
@@ -92,3 +93,28 @@ def check_trl(inputs: Case, expected: Case, tol: Case) -> None:
         high=inputs["clip_max"],
     )
     close(found, expected["ratio"], tol)
+
+
+def test_what_stands_at_masked_tokens_does_not_matter() -> None:
+    trained, sampled, mask = np.array([[-1.0, -2.0]]), np.array([[-1.1, -2.0]]), np.array([[1.0, 0.0]])
+    rubbish = np.where(mask > 0, trained, np.nan), np.where(mask > 0, sampled, -np.inf), mask
+    rules = Rejection.parse("seq_mean_k1,token_k3,seq_max_k2", "0.5_2.0,0.1,0.1")
+    for function, options in (
+        (verl_weights, {"level": "sequence"}),
+        (verl_weights, {"level": "token", "batch_normalized": True}),
+        (verl_rejection_mask, {"rules": rules}),
+        (verl_old_rejection_mask, {"level": "geometric", "low": None, "high": 1.2}),
+        (trl_weights, {}),
+    ):
+        np.testing.assert_array_equal(function(*rubbish, **options), function(trained, sampled, mask, **options))
+    assert verl_policy_metrics(*rubbish) == verl_policy_metrics(trained, sampled, mask)
+    assert verl_weight_metrics(*rubbish, level="token") == verl_weight_metrics(trained, sampled, mask, level="token")
+
+
+def test_lists_are_taken_and_other_shapes_refused() -> None:
+    np.testing.assert_allclose(verl_weights([[0.0, 0.0]], [[0.0, 0.0]], [[1, 0]], level="token"), [[1, 0]])
+    np.testing.assert_allclose(trl_weights([[0.0, 0.0]], [[0.0, 0.0]], [[1, 0]]), [[1]])
+    with pytest.raises(ValueError, match="share one shape"):
+        verl_weights(np.zeros((1, 2)), np.zeros((1, 3)), np.ones((1, 2)), level="token")
+    with pytest.raises(ValueError, match="holds no token"):
+        verl_weight_metrics(np.zeros((1, 2)), np.zeros((1, 2)), np.zeros((1, 2)), level="token")

@@ -48,3 +48,7 @@ def test_similar_texts_share_a_state_within_their_group() -> None:
 def test_the_discount_is_checked() -> None:
     with pytest.raises(ValueError, match="gamma is -1"):
         gigpo(crossing(), gamma=-1)
+
+
+def test_similar_states_are_kept_apart_by_any_group_labels() -> None:
+    assert similar_states(["a", "a", "a"], ["x", "y", "x"], 1.0).tolist() == [0, 1, 0]

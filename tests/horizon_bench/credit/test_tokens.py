@@ -77,3 +77,27 @@ def test_bi_level_estimates_reproduce_a_row_of_ragen() -> None:
 def test_tokens_behind_the_last_turn_are_refused() -> None:
     with pytest.raises(ValueError, match="row 0 has generated tokens behind its last non-zero reward"):
         bi_level_gae(np.zeros((1, 2)), np.zeros((1, 2)), np.ones((1, 2)), gamma=1.0, lam=1.0, turn_gamma=1.0)
+
+
+def test_integers_and_lists_lose_no_fraction() -> None:
+    rewards, mask, nothing = [[0, 0, 1]], [[1, 1, 1]], [[0, 0, 0]]
+    for kind in (list, np.array):
+        np.testing.assert_allclose(token_returns(kind(rewards), kind(mask), gamma=0.5), [[0.25, 0.5, 1]])
+        found = token_gae(kind(rewards), kind(nothing), kind(mask), gamma=0.5, lam=0.5)
+        np.testing.assert_allclose(found, [[0.0625, 0.25, 1]])
+        found = bi_level_gae(kind(rewards), kind(nothing), kind(mask), gamma=0.5, lam=0.5, turn_gamma=1.0)
+        np.testing.assert_allclose(found, [[0.0625, 0.25, 1]])
+
+
+def test_groups_carry_any_labels() -> None:
+    rewards, mask = [[3], [1], [0], [4]], [[1]] * 4
+    named, numbered = ["b", "b", "a", "a"], [7, 7, 2, 2]
+    for function in (token_grpo, token_grpo_best, token_rloo, token_reinforce_plus_plus_baseline):
+        np.testing.assert_array_equal(function(rewards, mask, named), function(rewards, mask, numbered))
+
+
+def test_arrays_of_other_shapes_are_refused() -> None:
+    with pytest.raises(ValueError, match="share one shape"):
+        token_grpo(np.ones((2, 3)), np.ones((2, 2)), [0, 0])
+    with pytest.raises(ValueError, match="share one shape"):
+        token_returns(np.ones(3), np.ones(3))
