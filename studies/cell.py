@@ -143,32 +143,23 @@ class CellRun:
         progress: Callable[[float], None] = lambda share: None,
     ) -> list[EvaluationRecord]:
         """Evaluate on some instances, record every attempt, and keep the episodes of a few puzzles whole."""
-        began, job, preset = time.perf_counter(), self.job, self.job.preset
-        settings = environment(self.cell, interface)
-        episodes: list[Episode] = []
+        began, preset = time.perf_counter(), self.job.preset
+        settings, seed = environment(self.cell, interface), stage_seed(self.job.seed, stage)
+        records: list[EvaluationRecord] = []
+        kept: list[StoredEpisode] = []
+        seen: dict[str, set[str]] = {}
         for start in range(0, len(chosen), EVALUATION_BATCH):
             part = chosen[start : start + EVALUATION_BATCH]
-            seed = stage_seed(job.seed, stage)
-            episodes += evaluate(policy, part, settings, preset.attempts, preset.temperature, seed)
+            episodes = evaluate(policy, part, settings, preset.attempts, preset.temperature, seed)
+            for index, episode in enumerate(episodes):
+                instance = part[index // preset.attempts]
+                records.append(self._record(episode, instance, interface, phase, update))
+                if stage == "evaluation" and self._is_kept(episode, seen):
+                    kept.append(self._stored(episode, interface, phase, update))
             progress((start + len(part)) / len(chosen))
-        records = [
-            EvaluationRecord.from_episode(
-                episode,
-                study=job.study,
-                cell=self.cell.name,
-                seed=job.seed,
-                phase=phase,
-                update=update,
-                puzzle=self.cell.puzzle,
-                interface=interface,
-                split=chosen[index // preset.attempts].split,
-                technique=chosen[index // preset.attempts].grade,
-            )
-            for index, episode in enumerate(episodes)
-        ]
         self.folder.append(records)
-        if stage == "evaluation":
-            self._store(episodes, phase, update, interface)
+        if kept:
+            self.folder.append_episodes(kept)
         self.time("evaluation", update, time.perf_counter() - began)
         return records
 
@@ -180,28 +171,42 @@ class CellRun:
         job = self.job
         self.folder.append_timing(TimingRecord(job.study, self.cell.name, job.seed, phase, update, seconds, total))
 
-    def _store(self, episodes: Sequence[Episode], phase: str, update: int, interface: str) -> None:
-        kept: list[StoredEpisode] = []
-        seen: dict[str, set[str]] = {}
-        for episode in episodes:
-            starts = seen.setdefault(episode.level, set())
-            if episode.start not in starts and len(starts) == self.job.preset.stored_puzzles:
-                continue
-            starts.add(episode.start)
-            kept.append(
-                StoredEpisode(
-                    self.job.study,
-                    self.cell.name,
-                    self.job.seed,
-                    phase,
-                    update,
-                    self.cell.puzzle,
-                    board_size(self.cell),
-                    interface,
-                    episode,
-                )
-            )
-        self.folder.append_episodes(kept)
+    def _record(
+        self, episode: Episode, instance: Instance, interface: str, phase: str, update: int
+    ) -> EvaluationRecord:
+        return EvaluationRecord.from_episode(
+            episode,
+            study=self.job.study,
+            cell=self.cell.name,
+            seed=self.job.seed,
+            phase=phase,
+            update=update,
+            puzzle=self.cell.puzzle,
+            interface=interface,
+            split=instance.split,
+            technique=instance.grade,
+        )
+
+    def _is_kept(self, episode: Episode, seen: dict[str, set[str]]) -> bool:
+        """Return whether an episode is of one of the first puzzles of its level; `seen` holds those so far."""
+        starts = seen.setdefault(episode.level, set())
+        if episode.start not in starts and len(starts) == self.job.preset.stored_puzzles:
+            return False
+        starts.add(episode.start)
+        return True
+
+    def _stored(self, episode: Episode, interface: str, phase: str, update: int) -> StoredEpisode:
+        return StoredEpisode(
+            self.job.study,
+            self.cell.name,
+            self.job.seed,
+            phase,
+            update,
+            self.cell.puzzle,
+            board_size(self.cell),
+            interface,
+            episode,
+        )
 
     def _resolved(self) -> dict[str, object]:
         settings: dict[str, object] = {

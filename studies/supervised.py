@@ -36,13 +36,22 @@ def supervised_policy(job: CellJob, report: Report) -> tuple[TinyPolicy, dict[st
         if not (folder / "done.json").exists():
             report(0.0, "SFT on expert traces")
             _train(job, training, folder)
-        done = json.loads((folder / "done.json").read_text(encoding="utf8"))
-        if differences := list(differing(done["settings"], _settings(training))):
+        settings, measured = _read(folder / "done.json")
+        if differences := list(differing(settings, _settings(training))):
             raise ValueError(
                 f"{folder} holds an SFT with other settings: {'; '.join(differences)}. Remove the folder, "
                 "or choose another results folder"
             )
-    return TinyPolicy.load(folder / "model"), done["measured"]
+    return TinyPolicy.load(folder / "model"), measured
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, float]]:
+    """Return the settings and measurements of a finished SFT."""
+    try:
+        done = json.loads(path.read_text(encoding="utf8"))
+        return dict(done["settings"]), dict(done["measured"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is damaged ({error}); remove {path.parent} to make that SFT again") from error
 
 
 def _train(job: CellJob, training: Training, folder: Path) -> None:

@@ -164,6 +164,15 @@ def test_an_sft_with_other_settings_is_refused(unbroken: pathlib.Path, monkeypat
         supervised_policy(job(unbroken, TRAINED), lambda share, note: None)
 
 
+@pytest.mark.parametrize("content", ["{broken", "[]", "{}"])
+def test_a_damaged_sft_is_named(unbroken: pathlib.Path, tmp_path: pathlib.Path, content: str) -> None:
+    shutil.copytree(unbroken / "test" / "_sft", tmp_path / "test" / "_sft")
+    one = job(tmp_path, TRAINED)
+    (one.supervised_folder / "done.json").write_text(content)
+    with pytest.raises(ValueError, match=r"done\.json is damaged"):
+        supervised_policy(one, lambda share, note: None)
+
+
 def test_a_collapse_is_recorded_while_training_and_the_checkpoint_before_it_kept(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
