@@ -139,7 +139,7 @@ class TerminalDisplay:
         self._ledger = Ledger(jobs, workers)
         self._bars = Progress(
             TextColumn("{task.description}"),
-            BarColumn(),
+            BarColumn(bar_width=16),
             TaskProgressColumn(),
             TextColumn("{task.fields[note]}"),
             console=Console(file=stream),
@@ -163,7 +163,7 @@ class TerminalDisplay:
         ledger, bars = self._ledger, self._bars
         ledger.take(event)
         if isinstance(event, Started):
-            self._tasks[event.key] = bars.add_task(event.key, total=1.0, note="starting")
+            self._tasks[event.key] = bars.add_task(_short(event.key), total=1.0, note="starting")
         elif isinstance(event, Progress):
             bars.update(self._tasks[event.key], completed=event.share, note=event.note)  # type: ignore[arg-type]
         else:
@@ -173,6 +173,11 @@ class TerminalDisplay:
             if task is not None:
                 bars.remove_task(task)  # type: ignore[arg-type]
             mark = f"[red]failed[/red] {escape(event.error)}" if event.error else escape(str(event.result or "done"))
-            bars.console.print(f"{event.key}: {mark}", highlight=False)
+            bars.console.print(f"{_short(event.key)}: {mark}", highlight=False)
         note = f"{ledger.finished}/{ledger.total} done, {clock_text(ledger.seconds_left)} left"
         bars.update(self._whole, completed=ledger.share, note=note)
+
+
+def _short(key: str) -> str:
+    """Return a job's key without the word that all cells begin with: a terminal is narrow."""
+    return key.removeprefix("study-")
