@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from horizon_bench.credit import find_correction, find_estimator
+from horizon_bench.training.halves import HALF_MODES
 from horizon_bench.training.traces import MODE_TOKENS, TargetSettings
+
+SIGNS = ("both", "positive", "negative")
+"""Which advantages an update learns from."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +50,9 @@ class SftConfig:
         for name in ("steps", "boards"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        unknown = [mode for mode in self.modes if mode not in MODE_TOKENS]
-        if unknown or not self.modes:
-            raise ValueError(f"modes {self.modes} must name some of {', '.join(MODE_TOKENS)}")
+        known = (*MODE_TOKENS, *HALF_MODES)
+        if not self.modes or not set(self.modes) <= set(known):
+            raise ValueError(f"modes {self.modes} must name some of {', '.join(known)}")
         if not self.learning_rate > 0:
             raise ValueError(f"learning_rate must be above 0, not {self.learning_rate}")
 
@@ -87,6 +91,8 @@ class UpdateConfig:
     """Name in `ESTIMATORS`, or `module:function`."""
     estimator_options: Mapping[str, Any] = field(default_factory=dict)
     """Keyword arguments of the estimator."""
+    signs: str = "both"
+    """Advantages that are learned from: `both`, only `positive` ones or only `negative` ones; the others count as 0."""
     correction: str = "sequence-truncation+geometric-mask"
     """Names in `CORRECTIONS`, joined by +."""
     loss: str = "reinforce"
@@ -127,5 +133,7 @@ class UpdateConfig:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         if not self.learning_rate > 0:
             raise ValueError(f"learning_rate must be above 0, not {self.learning_rate}")
+        if self.signs not in SIGNS:
+            raise ValueError(f"signs {self.signs!r} must be one of {', '.join(SIGNS)}")
         find_estimator(self.estimator)
         find_correction(self.correction)

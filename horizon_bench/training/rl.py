@@ -26,7 +26,7 @@ from horizon_bench.credit import (
 )
 from horizon_bench.credit.batch import FloatArray
 from horizon_bench.credit.critics import critic_targets
-from horizon_bench.credit.snapshots import rollout_values
+from horizon_bench.credit.snapshots import Continued, continued_values
 from horizon_bench.envs.settings import Settings
 from horizon_bench.episodes import Episode
 from horizon_bench.policies.sampling import reply_outputs, state_values
@@ -40,6 +40,9 @@ from horizon_bench.training.metrics import rollout_metrics
 
 Instances = Sequence[Playable] | Callable[[int], Sequence[Playable]]
 """Training instances, or a schedule: a function from the number of finished updates to those of the next update."""
+
+VALUE_COSTS = ("value_decisions", "value_atomic_steps", "value_tokens")
+"""Metrics of an update whose values come from rollouts: what all its continuations cost together."""
 
 
 @dataclass(frozen=True)
@@ -174,16 +177,20 @@ class Trainer:
         played = [pool[index] for index in chosen]
         self.policy.model.eval()
         episodes = rollout(self.player, played, self.settings, self.rollout.attempts, int(play.generate_state(1)[0]))
-        values = self._continued(episodes, played, int(onward.generate_state(1)[0])) if self.continues else None
         metrics = rollout_metrics(episodes)
         metrics["learning_rate"] = self._set_rates(number)
+        values = None
+        if self.continues:
+            continued = self._continued(episodes, played, int(onward.generate_state(1)[0]))
+            values = continued.values
+            metrics |= {name: float(getattr(continued, name.removeprefix("value_"))) for name in VALUE_COSTS}
         metrics.update(self._learn(episodes, values, np.random.default_rng(order)))
         return metrics, episodes
 
-    def _continued(self, episodes: Sequence[Episode], instances: Sequence[Playable], seed: int) -> FloatArray:
+    def _continued(self, episodes: Sequence[Episode], instances: Sequence[Playable], seed: int) -> Continued:
         """Return the value of each decision's state, from continuations with the policy as it is now."""
         count = self.rollout.value_rollouts
-        return rollout_values(self.player, episodes, instances, self.settings, rollouts=count, seed=seed)
+        return continued_values(self.player, episodes, instances, self.settings, rollouts=count, seed=seed)
 
     def _set_rates(self, number: int) -> float:
         """Set the learning rates of this update and return the policy's."""
@@ -200,7 +207,7 @@ class Trainer:
         batch = ReplyBatch.from_episodes(episodes)
         values = self._values(batch, episodes) if self.critic else (continued, None)
         credit = CreditBatch.from_episodes(episodes, *values)
-        advantages = self.estimator(credit, **self.config.estimator_options)
+        advantages = kept_signs(self.estimator(credit, **self.config.estimator_options), self.config.signs)
         targets = critic_targets(credit, **self._critic_options()) if self.critic else np.zeros(len(batch))
         pushed, taught = torch.from_numpy(advantages).float(), torch.from_numpy(targets).float()
         goal = _Goal(pushed, taught, self._old(batch), np.zeros(len(batch)))
@@ -294,6 +301,13 @@ def draw_evenly(pool: int, count: int, rng: np.random.Generator) -> list[int]:
     """Return `count` indices below `pool` in random order, none more than once oftener than another."""
     rounds = [rng.permutation(pool) for _ in range(-(-count // pool))]
     return [int(index) for index in np.concatenate(rounds)[:count]]
+
+
+def kept_signs(advantages: FloatArray, signs: str) -> FloatArray:
+    """Return the advantages of the wanted sign, `positive` or `negative`, and 0 for the others; all with `both`."""
+    if signs == "both":
+        return advantages
+    return np.maximum(advantages, 0.0) if signs == "positive" else np.minimum(advantages, 0.0)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.policies.vocabulary import FEEDBACK
 from horizon_bench.training.collator import IGNORED, RowLayout, SharedPrefixCollator
 from horizon_bench.training.configs import SftConfig
+from horizon_bench.training.halves import HALF_MODES, measure_halves
 from horizon_bench.training.traces import MODE_TOKENS, TargetWriter, expert_states
 from puzzles.base import Puzzle
 
@@ -266,7 +267,8 @@ def measure(
 
     Per mode: `<mode>_format` (readable replies), `<mode>_thought` (true ones among them, with thoughts),
     `<mode>_first_action` and `<mode>_action` (right actions among the first and among all that were written; right
-    means legal and on a shortest way), `<mode>_length` (actions in a readable reply).
+    means legal and on a shortest way), `<mode>_length` (actions in a readable reply). Halves of actions: see
+    `measure_halves`.
 
     Args:
         policy: what is measured.
@@ -282,13 +284,15 @@ def measure(
     places = [places[index] for index in rng.permutation(len(places))[: config.accuracy_states]]
     calm = policy.with_sampling(thought_slip=0.0)
     accuracy: dict[str, float] = {}
-    for mode in dict.fromkeys(config.modes):
+    for mode in dict.fromkeys(mode for mode in config.modes if mode not in HALF_MODES):
         prompts = [" ".join((*puzzle.compact(state), FEEDBACK[0], MODE_TOKENS[mode])) for _, state in places]
         replies = calm.reply(prompts, (), rng.spawn(len(prompts)))
         graded = [
             grade(puzzle, oracle, state, reply.text) for (oracle, state), reply in zip(places, replies, strict=True)
         ]
         accuracy.update(_summary(mode, graded, thoughts=config.targets.thoughts))
+    if set(config.modes) & set(HALF_MODES):
+        accuracy.update(measure_halves(calm, puzzle, places, FEEDBACK[0], rng))
     return accuracy
 
 

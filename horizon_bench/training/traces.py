@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from horizon_bench.training.halves import HALF_MODES, half_target
 from puzzles.base import Puzzle
 from puzzles.thoughts import missing_digits, write_thought
 from solvers import oracle as make_oracle
@@ -102,7 +103,7 @@ class TargetWriter:
         Args:
             oracle: bound to the state's instance.
             state: a state from which the goal is in reach, not solved.
-            modes: names in `MODE_TOKENS`, repeated at will.
+            modes: names in `MODE_TOKENS` or `HALF_MODES`, repeated at will.
         """
         choices = oracle.expert_moves(state)
         return [self._target(oracle, state, choices, mode) for mode in modes]
@@ -111,6 +112,8 @@ class TargetWriter:
         thought: list[str] = []
         moves = list(choices)
         self.rng.shuffle(moves)
+        if mode in HALF_MODES:
+            return half_target(self.puzzle, moves[0], mode)
         ranks: Callable[[Any], int] = _no_rank
         if self.settings.thoughts:
             thinking = THINKERS[self.puzzle.name](self.puzzle, state, choices, self.settings, self.rng)

@@ -19,7 +19,7 @@ from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.training.batches import ReplyBatch
 from horizon_bench.training.configs import RolloutConfig, UpdateConfig
 from horizon_bench.training.losses import LOSSES
-from horizon_bench.training.rl import Trainer, train_rl
+from horizon_bench.training.rl import VALUE_COSTS, Trainer, kept_signs, train_rl
 from puzzles.sudoku import Sudoku
 
 SETTINGS = Settings(observation="compact", on_error="strict")
@@ -189,3 +189,29 @@ def test_replies_without_tokens_cannot_be_learned(instances: tuple[Instance, ...
 def test_settings_out_of_range_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"must be|did you mean|unknown"):
         UpdateConfig(**changes)
+
+
+def test_only_advantages_of_the_wanted_sign_are_learned_from(fresh: Fresh, instances: tuple[Instance, ...]) -> None:
+    advantages = np.array([-1.0, 0.0, 2.0])
+    assert kept_signs(advantages, "positive").tolist() == [0.0, 0.0, 2.0]
+    assert kept_signs(advantages, "negative").tolist() == [-1.0, 0.0, 0.0]
+    assert kept_signs(advantages, "both") is advantages
+    ends = []
+    for signs in ("both", "positive", "negative"):
+        policy = fresh()
+        run(policy, instances, config=replace(QUICK, updates=1, signs=signs))
+        ends.append(weights(policy))
+    assert ends[0] != ends[1] != ends[2] != ends[0]
+    with pytest.raises(ValueError, match="signs 'all' must be one of both, positive, negative"):
+        UpdateConfig(signs="all")
+
+
+def test_continuations_are_paid_for(fresh: Fresh, instances: tuple[Instance, ...]) -> None:
+    config = replace(QUICK, updates=1, estimator="vineppo")
+    costs = []
+    for rollouts in (1, 2):
+        (seen,) = run(fresh(), instances, rollout=replace(SMALL, value_rollouts=rollouts), config=config)
+        costs.append([seen[name] for name in VALUE_COSTS])
+        assert seen["value_tokens"] >= seen["value_decisions"] >= seen["episodes"] * seen["decisions"] / 3
+    assert all(once < twice for once, twice in zip(*costs, strict=True))
+    assert not set(VALUE_COSTS) & set(run(fresh(), instances, config=replace(QUICK, updates=1))[0])
