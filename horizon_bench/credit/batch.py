@@ -5,6 +5,7 @@ No environment, model or configuration enters here, so that an estimator is a pu
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -79,7 +80,7 @@ class CreditBatch:
         for name, kind in (_PER_TURN | _PER_EPISODE).items():
             if kind is np.float64:
                 _check_size(self, name)
-        _check_own_subgoals(self)
+        _check_subgoals(self)
 
     @property
     def episodes(self) -> int:
@@ -205,10 +206,14 @@ class CreditBatch:
         taken = np.asarray(mask, dtype=np.bool_)
         if taken.ndim != 2 or np.any(taken[:, 1:] & ~taken[:, :-1]):
             raise ValueError("mask must have shape [episodes, decisions] with every row's decisions before its padding")
+        _check_fields("per_turn", per_turn, _PER_TURN)
+        _check_fields("per_episode", per_episode or {}, _PER_EPISODE)
+        if "rewards" not in per_turn:
+            raise ValueError("per_turn lacks `rewards`")
         arrays = {name: np.asarray(value) for name, value in per_turn.items()}
         for name, array in arrays.items():
-            if name not in _PER_TURN or array.shape != taken.shape:
-                raise ValueError(f"{name} has shape {array.shape}, but known fields have the mask's {taken.shape}")
+            if array.shape != taken.shape:
+                raise ValueError(f"{name} has shape {array.shape}, but the mask has {taken.shape}")
         rows = {
             name: [row[kept].tolist() for row, kept in zip(array, taken, strict=True)] for name, array in arrays.items()
         }
@@ -255,6 +260,14 @@ def _convert(batch: CreditBatch, name: str, kind: type, length: int | None = Non
     object.__setattr__(batch, name, array)
 
 
+def _check_fields(place: str, given: Mapping[str, ArrayLike], known: Mapping[str, type]) -> None:
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            raise ValueError(f"unknown field {name!r} in {place}{hint} known: {', '.join(known)}")
+
+
 def _check_size(batch: CreditBatch, name: str) -> None:
     array = getattr(batch, name)
     if array is None:
@@ -262,12 +275,18 @@ def _check_size(batch: CreditBatch, name: str) -> None:
     wrong = ~(np.abs(array) <= LARGEST)
     if name == "rewards":
         wrong &= ~np.isnan(array)
+    if name == "final_values":
+        wrong &= ~batch.terminated
     if np.any(wrong):
         entry = int(np.flatnonzero(wrong)[0])
         raise ValueError(f"{name} hold {array[entry]} at entry {entry}, but must be numbers of a size up to {LARGEST}")
 
 
-def _check_own_subgoals(batch: CreditBatch) -> None:
+def _check_subgoals(batch: CreditBatch) -> None:
+    reached = batch.subgoals_reached
+    if np.any(reached < 0):
+        turn = int(np.flatnonzero(reached < 0)[0])
+        raise ValueError(f"subgoals_reached of decision {turn} is {int(reached[turn])}: no decision undoes one")
     own, lengths = batch.own_subgoal_turn, np.repeat(batch.lengths, batch.lengths)
     wrong = (own >= lengths) | ((own >= 0) & (own < batch.turn_in_episode)) | (own < -1)
     if np.any(wrong):

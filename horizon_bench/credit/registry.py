@@ -6,13 +6,13 @@ import difflib
 import importlib
 from collections.abc import Callable
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 from horizon_bench.credit.batch import FloatArray
 from horizon_bench.credit.beacon import beacon
 from horizon_bench.credit.critics import ppo, vineppo
 from horizon_bench.credit.decisions import group_mean_decisions, leave_one_out_decisions, summed_centred_turns
-from horizon_bench.credit.groups import grpo, reinforce_plus_plus, reinforce_plus_plus_baseline, rloo
+from horizon_bench.credit.groups import check_choice, grpo, reinforce_plus_plus, reinforce_plus_plus_baseline, rloo
 from horizon_bench.credit.returns import reinforce, subgoal_next, subgoal_own
 from horizon_bench.credit.states import gigpo, hindsight
 
@@ -62,8 +62,13 @@ def register_estimator(name: str, estimator: Estimator, *, needs: Values | None 
         needs: where its `CreditBatch.values` come from, if it reads them.
 
     Raises:
-        ValueError: if the name is taken by another estimator or holds a colon.
+        ValueError: if the name is taken by another estimator or holds a colon, the estimator is no function, or `needs`
+            is unknown.
     """
+    if not callable(estimator):
+        raise ValueError(f"estimator {name!r} is no function")
+    if needs is not None:
+        check_choice("needs", needs, get_args(Values))
     if ":" in name:
         raise ValueError(f"estimator name {name!r} holds a colon, which is kept for `module:function`")
     if ESTIMATORS.get(name, estimator) is not estimator:
@@ -75,6 +80,8 @@ def register_estimator(name: str, estimator: Estimator, *, needs: Values | None 
 
 def find_estimator(name: str) -> Estimator:
     """Return an estimator by name, or by `module:function` for one that nobody registered in this process.
+
+    If the module registers the function with `needs`, these hold for its import path as well.
 
     Raises:
         ValueError: if the name is unknown, naming the nearest known one.
@@ -96,4 +103,7 @@ def _import_estimator(name: str) -> Estimator:
         raise ValueError(f"estimator {name!r} is read as `module:function`, but: {error}") from error
     if not callable(estimator):
         raise ValueError(f"estimator {name!r} is no function")
+    for known, needs in tuple(NEEDS_VALUES.items()):
+        if ESTIMATORS.get(known) is estimator:
+            NEEDS_VALUES[name] = needs
     return estimator  # type: ignore[no-any-return]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from horizon_bench.credit import CreditBatch
+from horizon_bench.credit import ESTIMATORS, CreditBatch
 from horizon_bench.episodes import Episode, Turn
 
 TURN = Turn(
@@ -137,3 +137,24 @@ def test_numbers_that_no_sum_survives_are_refused(name: str, number: float) -> N
         return
     with pytest.raises(ValueError, match=f"{name} hold .* at entry 1"):
         CreditBatch.from_ragged(**fields)
+
+
+def test_unknown_and_missing_fields_of_padded_arrays_are_named() -> None:
+    mask, rewards = [[True, True, False]], {"rewards": [[1, 2, 3]]}
+    with pytest.raises(ValueError, match="unknown field 'reward' in per_turn; did you mean 'rewards'"):
+        CreditBatch.from_padded(mask, {"reward": [[1, 2, 3]]})
+    with pytest.raises(ValueError, match="unknown field 'grop' in per_episode; did you mean 'group'"):
+        CreditBatch.from_padded(mask, rewards, {"grop": [0]})
+    with pytest.raises(ValueError, match="lacks `rewards`"):
+        CreditBatch.from_padded(mask, {"states": [[1, 2, 3]]})
+
+
+def test_a_negative_number_of_subgoals_is_refused() -> None:
+    with pytest.raises(ValueError, match="subgoals_reached of decision 1 is -1"):
+        CreditBatch.from_ragged([[0.0, 0.0]], subgoals_reached=[[0, -1]])
+
+
+def test_the_value_behind_a_terminated_episode_may_be_anything() -> None:
+    rewards, values = [[0.0, 1.0], [0.0]], [[0.0, 0.0], [0.0]]
+    batch = CreditBatch.from_ragged(rewards, values=values, final_values=[np.nan, 2.0], terminated=[True, False])
+    np.testing.assert_allclose(ESTIMATORS["ppo"](batch, gamma=1.0, lam=1.0), [1, 1, 2])

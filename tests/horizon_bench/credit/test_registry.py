@@ -61,6 +61,26 @@ def test_an_estimator_of_another_package_is_found_by_its_path(monkeypatch: pytes
         find_estimator("somebody_elses_credit:number")
 
 
+def test_the_import_path_keeps_what_the_registered_function_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("somebody_elses_critic")
+    module.only_last = only_last  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "somebody_elses_critic", module)
+    register_estimator("valued", only_last, needs="rollouts")
+    assert find_estimator("somebody_elses_critic:only_last") is only_last
+    assert NEEDS_VALUES["somebody_elses_critic:only_last"] == "rollouts"
+    for name in ("valued", "somebody_elses_critic:only_last"):
+        ESTIMATORS.pop(name, None)
+        del NEEDS_VALUES[name]
+
+
+def test_what_is_no_estimator_or_needs_the_unknown_is_refused() -> None:
+    with pytest.raises(ValueError, match="is no function"):
+        register_estimator("three", 3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="needs is 'critc', but must be one of critic, rollouts"):
+        register_estimator("valued", only_last, needs="critc")  # type: ignore[arg-type]
+    assert "valued" not in ESTIMATORS
+
+
 def test_an_unknown_name_comes_with_the_nearest_one() -> None:
     with pytest.raises(ValueError, match="unknown estimator 'gipgo'; did you mean 'gigpo'"):
         find_estimator("gipgo")
