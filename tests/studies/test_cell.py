@@ -23,9 +23,9 @@ from studies.supervised import supervised_policy
 PRESET = replace(
     PRESETS["smoke"],
     updates=6,
-    puzzles_per_update=6,
-    test_puzzles=4,
-    interval_puzzles=2,
+    puzzles_per_update=4,
+    test_puzzles=2,
+    interval_puzzles=1,
     evaluate_every=2,
     untrained_puzzles=3,
     stored_puzzles=1,
