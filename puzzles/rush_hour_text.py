@@ -124,6 +124,9 @@ def _read_vehicle_list(text: str) -> list[Vehicle]:
     vehicles = []
     for item in items if isinstance(items, list) else [items]:
         match item:
+            # JSON's true and false would pass as the numbers 1 and 0.
+            case [bool(), *_] | [_, bool(), *_] | [_, _, bool(), *_]:
+                raise ValueError(f"vehicle {item!r} has a truth value where a number belongs")
             case [int(row), int(column), int(length), "H" | "V" as way, str(letter)] if len(letter) == 1:
                 vehicles.append(Vehicle(row, column, length, way == "H", letter))
             case _:

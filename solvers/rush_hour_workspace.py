@@ -55,7 +55,7 @@ class Workspace:
             ValueError: if a budget is not positive or the metric unknown.
             SearchBudgetError: if a budget is used up first.
         """
-        if max_states < 1 or (max_seconds is not None and max_seconds <= 0):
+        if max_states < 1 or not (max_seconds is None or max_seconds > 0):
             raise ValueError(f"budgets must be positive, got max_states={max_states}, max_seconds={max_seconds}")
         members = line_members(state)
         built, code = tables(state.layout, members, metric), coding(state.layout, members)

@@ -32,10 +32,14 @@ def answer_lines(
 
     Returns:
         0, or 1 if any line was bad.
+
+    Raises:
+        OSError: if the file cannot be read; nothing is printed then.
+        ValueError: if standard input is closed.
     """
-    print("\t".join(header))
     status = 0
     with _opened(file) as source:
+        print("\t".join(header))
         for number, puzzle in _puzzles(source):
             try:
                 print("\t".join(answer(puzzle)))
@@ -51,6 +55,8 @@ def _opened(file: Path | None) -> Iterator[TextIO]:
     if file is not None:
         with file.open(encoding="utf8", errors="replace") as source:
             yield source
+    elif sys.stdin is None:
+        raise ValueError("standard input is closed; name a file or pipe puzzles in")
     else:
         if isinstance(sys.stdin, io.TextIOWrapper):
             sys.stdin.reconfigure(errors="replace")
@@ -60,7 +66,9 @@ def _opened(file: Path | None) -> Iterator[TextIO]:
 def _puzzles(source: TextIO) -> Iterator[tuple[int, str]]:
     """Yield line number and puzzle of each line that should hold one."""
     first = True
-    for number, line in enumerate(source, start=1):
+    for number, text in enumerate(source, start=1):
+        # Editors on Windows begin UTF-8 files with a byte order mark.
+        line = text.removeprefix("\ufeff") if number == 1 else text
         if line.startswith("#"):
             continue
         puzzle = line.rstrip("\r\n").split("\t")[0].strip()

@@ -31,6 +31,7 @@ REFUSED = {
     '[[2, 0, 2, "H", "A"], [0, 5, 2, "H", "B"]]': "leaves the board",
     '[[2, 0, 2, "H", "A"], [-1, 3, 2, "V", "B"]]': "leaves the board",
     '[[2, 0, 2, "H"]]': "is not",
+    '[[2, false, 2, "H", "A"]]': "truth value",
     "[[2, 0,": "not JSON",
 }
 

@@ -84,3 +84,23 @@ def test_a_file_is_read_and_a_missing_one_named(run, tmp_path):
     status, _, errors = run("", "solve", "rush-hour", str(tmp_path / "missing"))
     assert status == 1
     assert len(errors) == 1
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line(run, tmp_path):
+    file = tmp_path / "boards.txt"
+    file.write_bytes(b"\xef\xbb\xbf1.3434122.43.321\r\n")
+    for answer in (run("", "solve", "sudoku", str(file)), run("\ufeff1.3434122.43.321\n", "solve", "sudoku")):
+        assert answer[0] == 0
+        assert answer[1][1] == ["1.3434122.43.321", "1", "1234341221434321"]
+
+
+def test_closed_input_and_an_unreadable_file_are_one_clear_line(run, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("sys.stdin", None)
+    assert main(["solve", "sudoku"]) == 1
+    assert capsys.readouterr().err.startswith("horizon-bench: standard input is closed")
+    status, rows, errors = run("", "solve", "rush-hour", str(tmp_path))
+    assert (status, rows, len(errors)) == (1, [], 1)
+
+
+def test_a_time_budget_that_is_no_number_is_refused(run):
+    assert run(f"{BOARD}\n", "solve", "rush-hour", "--max-seconds", "nan")[0] == 1
