@@ -18,12 +18,15 @@ def pass_at_k(attempts: ArrayLike, solved: ArrayLike, k: int) -> FloatArray:
     1 - C(n - c, k) / C(n, k) for n attempts of which c succeeded (Chen et al. 2021, equation 1).
 
     Args:
-        attempts: attempts n at each puzzle, at least k.
-        solved: successes c among them, same shape.
+        attempts: attempts n at each puzzle, at least k; a single number counts for every puzzle.
+        solved: successes c among them; its shape and that of `attempts` are broadcast.
         k: attempts that count together.
 
+    Returns:
+        One estimate a puzzle; an array without axes where both counts are single numbers.
+
     Raises:
-        ValueError: if a puzzle has fewer than k attempts, or a count is impossible.
+        ValueError: if a puzzle has fewer than k attempts, a count is impossible, or the shapes do not go together.
     """
     n, c = _counts(attempts, solved, k, "pass")
     failed = n - c
@@ -36,8 +39,7 @@ def pass_at_k(attempts: ArrayLike, solved: ArrayLike, k: int) -> FloatArray:
 def pass_hat_k(attempts: ArrayLike, solved: ArrayLike, k: int) -> FloatArray:
     """Return each puzzle's unbiased estimate of the chance that all of k attempts solve it: C(c, k) / C(n, k).
 
-    Raises:
-        ValueError: if a puzzle has fewer than k attempts, or a count is impossible.
+    Arguments, result and errors are those of `pass_at_k`.
     """
     n, c = _counts(attempts, solved, k, "pass^")
     estimate = np.ones(n.shape)
@@ -49,8 +51,7 @@ def pass_hat_k(attempts: ArrayLike, solved: ArrayLike, k: int) -> FloatArray:
 def avg_at_k(attempts: ArrayLike, solved: ArrayLike, k: int) -> FloatArray:
     """Return each puzzle's mean success over its attempts; avg@k is the mean of these over puzzles.
 
-    Raises:
-        ValueError: if a puzzle has fewer than k attempts, or a count is impossible.
+    Arguments, result and errors are those of `pass_at_k`.
     """
     n, c = _counts(attempts, solved, k, "avg")
     return np.asarray(c / n, dtype=np.float64)
@@ -92,9 +93,17 @@ def probability_of_improvement(scores: ArrayLike, others: ArrayLike) -> float:
 
 
 def _counts(attempts: ArrayLike, solved: ArrayLike, k: int, name: str) -> tuple[IntArray, IntArray]:
-    n, c = (np.asarray(values, dtype=np.int64) for values in (attempts, solved))
-    if k < 1:
-        raise ValueError(f"{name}@{k} does not exist; k must be at least 1")
+    """Return both counts as whole numbers of one shape, or raise `ValueError` for what no evaluation can give."""
+    n, c = _whole("attempts", attempts), _whole("solved", solved)
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise ValueError(f"{name}@{k!r} does not exist; k must be a whole number of at least 1")
+    try:
+        n, c = np.broadcast_arrays(n, c)
+    except ValueError:
+        raise ValueError(
+            f"attempts of shape {n.shape} and solved of shape {c.shape} do not go together; "
+            "give one number for all puzzles or one for each"
+        ) from None
     if (n < k).any():
         raise ValueError(
             f"{name}@{k} needs at least {k} attempts a puzzle, but one has {int(n.min())}; "
@@ -103,3 +112,13 @@ def _counts(attempts: ArrayLike, solved: ArrayLike, k: int, name: str) -> tuple[
     if ((c < 0) | (c > n)).any():
         raise ValueError("a puzzle has more successes than attempts, or fewer than none")
     return n, c
+
+
+def _whole(name: str, values: ArrayLike) -> IntArray:
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a whole number or an array of them, not {values!r}") from None
+    if not np.all(numbers == np.floor(numbers)) or not np.all(np.isfinite(numbers)):
+        raise ValueError(f"{name} must be whole numbers of attempts, not {values!r}")
+    return numbers.astype(np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,12 @@ from horizon_bench.training.traces import MODE_TOKENS, TargetSettings
 
 SIGNS = ("both", "positive", "negative")
 """Which advantages an update learns from."""
+
+REDUCTIONS = ("token-mean", "sequence-mean", "sequence-sum")
+"""How the tokens of a batch become one number."""
+
+OWN_LOSSES = ("reinforce", "ppo-token", "ppo-sequence")
+"""The losses that `LOSSES` holds from the start, which are known without torch."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +103,9 @@ class UpdateConfig:
     correction: str = "sequence-truncation+geometric-mask"
     """Names in `CORRECTIONS`, joined by +."""
     loss: str = "reinforce"
-    """Name in `LOSSES`."""
+    """Name in `horizon_bench.training.losses.LOSSES`."""
     reduction: str = "sequence-sum"
-    """How tokens become one number: `sequence-sum`, `sequence-mean` or `token-mean`."""
+    """How tokens become one number, a name in `REDUCTIONS`."""
     loss_options: Mapping[str, Any] = field(default_factory=dict)
     """Further keyword arguments of the loss."""
     learning_rate: float = 1e-3
@@ -133,7 +140,26 @@ class UpdateConfig:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         if not self.learning_rate > 0:
             raise ValueError(f"learning_rate must be above 0, not {self.learning_rate}")
-        if self.signs not in SIGNS:
-            raise ValueError(f"signs {self.signs!r} must be one of {', '.join(SIGNS)}")
+        for name in ("estimator", "correction", "loss", "reduction", "signs"):
+            if not isinstance(getattr(self, name), str):
+                raise ValueError(f"{name} is chosen by its name, a text, not {getattr(self, name)!r}")
+        _check_name("signs", self.signs, SIGNS)
+        _check_name("reduction", self.reduction, REDUCTIONS)
+        _check_loss(self.loss)
         find_estimator(self.estimator)
         find_correction(self.correction)
+
+
+def _check_name(kind: str, name: str, known: tuple[str, ...]) -> None:
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"unknown {kind} {name!r}{hint} known: {', '.join(known)}")
+
+
+def _check_loss(name: str) -> None:
+    """Raise `ValueError` for an unknown loss; torch is loaded only for a name that is not one of ours."""
+    if name not in OWN_LOSSES:
+        from horizon_bench.training.losses import find_loss
+
+        find_loss(name)

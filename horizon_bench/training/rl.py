@@ -207,7 +207,8 @@ class Trainer:
         batch = ReplyBatch.from_episodes(episodes)
         values = self._values(batch, episodes) if self.critic else (continued, None)
         credit = CreditBatch.from_episodes(episodes, *values)
-        advantages = kept_signs(self.estimator(credit, **self.config.estimator_options), self.config.signs)
+        given = self.estimator(credit, **self.config.estimator_options)
+        advantages = kept_signs(checked_advantages(given, credit.turns, self.config.estimator), self.config.signs)
         targets = critic_targets(credit, **self._critic_options()) if self.critic else np.zeros(len(batch))
         pushed, taught = torch.from_numpy(advantages).float(), torch.from_numpy(targets).float()
         goal = _Goal(pushed, taught, self._old(batch), np.zeros(len(batch)))
@@ -301,6 +302,30 @@ def draw_evenly(pool: int, count: int, rng: np.random.Generator) -> list[int]:
     """Return `count` indices below `pool` in random order, none more than once oftener than another."""
     rounds = [rng.permutation(pool) for _ in range(-(-count // pool))]
     return [int(index) for index in np.concatenate(rounds)[:count]]
+
+
+def checked_advantages(advantages: Any, turns: int, estimator: str) -> FloatArray:
+    """Return what an estimator gave as floats of shape [turns]; lists and arrays of other number types are converted.
+
+    Args:
+        advantages: what the estimator returned.
+        turns: decisions of the batch.
+        estimator: its name, for the error.
+
+    Raises:
+        ValueError: naming the estimator, if these are no numbers, not one for each decision, or not finite.
+    """
+    wanted = f"estimator {estimator!r} must return one finite number for each of the batch's {turns} decisions"
+    try:
+        numbers: FloatArray = np.asarray(advantages, dtype=np.float64)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"{wanted}, not {type(advantages).__name__} ({error})") from error
+    if numbers.shape != (turns,):
+        raise ValueError(f"{wanted}, an array of shape ({turns},), but returned shape {numbers.shape}")
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if len(wrong):
+        raise ValueError(f"{wanted}, but returned {numbers[wrong[0]]} for decision {wrong[0]} ({len(wrong)} such)")
+    return numbers
 
 
 def kept_signs(advantages: FloatArray, signs: str) -> FloatArray:

@@ -45,6 +45,35 @@ def test_four_of_four_attempts_pass_if_one_did() -> None:
     assert avg_at_k([4, 4, 4], [0, 1, 4], 4).tolist() == [0.0, 0.25, 1.0]
 
 
+@given(st.integers(1, 9), st.lists(st.integers(0, 9), min_size=1, max_size=5), st.integers(1, 9))
+def test_one_number_counts_for_every_puzzle(attempts: int, solved: list[int], k: int) -> None:
+    attempts, k = max(attempts, *solved, k), min(attempts, k)
+    for score in (pass_at_k, pass_hat_k, avg_at_k):
+        singles = [float(score(attempts, one, k)) for one in solved]
+        assert score(attempts, solved, k).tolist() == singles
+        assert score([attempts] * len(solved), solved, np.int64(k)).tolist() == singles
+        assert score([[attempts], [attempts]], solved, k).shape == (2, len(solved))
+
+
+@pytest.mark.parametrize("score", [pass_at_k, pass_hat_k, avg_at_k])
+@pytest.mark.parametrize(
+    ("attempts", "solved", "k", "words"),
+    [
+        ([4, 4], [1, 1, 1], 2, r"shape \(2,\) and solved of shape \(3,\) do not go together"),
+        (4, [1.5], 2, "solved must be whole numbers"),
+        ([4, float("nan")], 1, 2, "attempts must be whole numbers"),
+        (4, [[1], [1, 2]], 2, "solved must be a whole number or an array"),
+        (4, ["one"], 2, "solved must be a whole number or an array"),
+        (4, None, 2, "solved must be"),
+        (4, 1, 1.5, "k must be a whole number"),
+        (4, -1, 2, "fewer than none"),
+    ],
+)
+def test_impossible_counts_are_refused_by_name(score, attempts, solved, k, words) -> None:
+    with pytest.raises(ValueError, match=words):
+        score(attempts, solved, k)
+
+
 @pytest.mark.shared
 def test_published_cases(shared_data: Path) -> None:
     for case in json.loads((shared_data / "credit" / "pass_at_k.json").read_text()):

@@ -19,7 +19,7 @@ from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.training.batches import ReplyBatch
 from horizon_bench.training.configs import RolloutConfig, UpdateConfig
 from horizon_bench.training.losses import LOSSES
-from horizon_bench.training.rl import VALUE_COSTS, Trainer, kept_signs, train_rl
+from horizon_bench.training.rl import VALUE_COSTS, Trainer, checked_advantages, kept_signs, train_rl
 from puzzles.sudoku import Sudoku
 
 SETTINGS = Settings(observation="compact", on_error="strict")
@@ -202,7 +202,7 @@ def test_only_advantages_of_the_wanted_sign_are_learned_from(fresh: Fresh, insta
         run(policy, instances, config=replace(QUICK, updates=1, signs=signs))
         ends.append(weights(policy))
     assert ends[0] != ends[1] != ends[2] != ends[0]
-    with pytest.raises(ValueError, match="signs 'all' must be one of both, positive, negative"):
+    with pytest.raises(ValueError, match="unknown signs 'all'. known: both, positive, negative"):
         UpdateConfig(signs="all")
 
 
@@ -215,3 +215,35 @@ def test_continuations_are_paid_for(fresh: Fresh, instances: tuple[Instance, ...
         assert seen["value_tokens"] >= seen["value_decisions"] >= seen["episodes"] * seen["decisions"] / 3
     assert all(once < twice for once, twice in zip(*costs, strict=True))
     assert not set(VALUE_COSTS) & set(run(fresh(), instances, config=replace(QUICK, updates=1))[0])
+
+
+@pytest.mark.parametrize(
+    "given", [[0.5, -1, 2], np.array([0.5, -1, 2], np.float32), torch.tensor([0.5, -1.0, 2.0]), (0.5, -1, np.int8(2))]
+)
+def test_numbers_of_any_kind_are_advantages(given: Any) -> None:
+    assert checked_advantages(given, 3, "mine").tolist() == [0.5, -1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ([0.0, 1.0], r"returned shape \(2,\)"),
+        ([[0.0], [1.0], [2.0]], r"returned shape \(3, 1\)"),
+        ([[0.0, 1.0], [2.0]], "not list"),
+        (None, "'mine' must return"),
+        (["a", "b", "c"], "not list"),
+        ([0.0, float("nan"), float("inf")], r"returned nan for decision 1 \(2 such\)"),
+    ],
+)
+def test_what_an_estimator_must_not_return_is_refused_by_its_name(given: Any, words: str) -> None:
+    with pytest.raises(ValueError, match="estimator 'mine'") as failure:
+        checked_advantages(given, 3, "mine")
+    assert failure.match(words)
+
+
+def test_an_estimator_of_the_wrong_length_stops_training(
+    fresh: Fresh, instances: tuple[Instance, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ESTIMATORS, "mine", lambda batch: [0.0] * batch.episodes)
+    with pytest.raises(ValueError, match="estimator 'mine' must return one finite number for each"):
+        run(fresh(), instances, config=replace(QUICK, estimator="mine"))

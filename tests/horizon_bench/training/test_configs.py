@@ -1,0 +1,55 @@
+"""Names are checked when a configuration is made, without torch, and the nearest known one is offered."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any, get_args
+
+import pytest
+
+from horizon_bench.training.configs import OWN_LOSSES, REDUCTIONS, UpdateConfig
+from horizon_bench.training.losses import LOSSES, Reduction, reinforce_loss
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong", "near"),
+    [
+        ("loss", "ppo-tokens", "ppo-token"),
+        ("loss", "Reinforce", "reinforce"),
+        ("reduction", "token_mean", "token-mean"),
+        ("reduction", "sequence-means", "sequence-mean"),
+        ("correction", "none+geometric-masks", "geometric-mask"),
+        ("estimator", "becon", "beacon"),
+        ("signs", "positives", "positive"),
+    ],
+)
+def test_a_wrong_name_gets_the_nearest_one(field: str, wrong: str, near: str) -> None:
+    with pytest.raises(ValueError, match=f"unknown {field} .*did you mean '{near}'.* known"):
+        UpdateConfig(**{field: wrong})
+
+
+@pytest.mark.parametrize("field", ["loss", "reduction", "correction", "estimator", "signs"])
+@pytest.mark.parametrize("wrong", [None, 3, ["reinforce"]])
+def test_a_name_is_a_text(field: str, wrong: Any) -> None:
+    with pytest.raises(ValueError, match=f"{field} is chosen by its name"):
+        UpdateConfig(**{field: wrong})
+
+
+def test_every_known_name_is_taken() -> None:
+    assert set(OWN_LOSSES) == set(LOSSES)
+    assert set(REDUCTIONS) == set(get_args(Reduction))
+    for loss in OWN_LOSSES:
+        for reduction in REDUCTIONS:
+            assert UpdateConfig(loss=loss, reduction=reduction).loss == loss
+
+
+def test_a_loss_of_a_user_is_known_once_it_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LOSSES, "mine", reinforce_loss)
+    assert UpdateConfig(loss="mine").loss == "mine"
+
+
+def test_a_configuration_needs_no_torch() -> None:
+    code = "import sys; from horizon_bench.training.configs import UpdateConfig; UpdateConfig(); "
+    code += "sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
