@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curricula.instances import Instance
-from curricula.levels import find_level
-from curricula.proofs import prove
+from curricula.levels import Level, find_level
+from curricula.proofs import plan_steps, prove
+from puzzles.sudoku_layout import BOX_SHAPES
 from solvers import rush_hour
 
-BOARD_COLUMNS = ("start", "givens", "board", "puzzle", "quiz", "quizzes", "question", "grid")
+BOARD_COLUMNS = ("start", "givens", "board", "puzzle", "quiz", "quizzes", "question", "grid", "sudoku", "problem")
 """Column names that hold the board, the first present one counts."""
 
 CLAIM_COLUMNS = {
-    "solution": ("solution", "solutions", "answer"),
+    "solution": ("solution", "answer", "path", "solutions"),
     "distance": ("distance", "steps", "optimal_steps", "blanks"),
     "slides": ("slides", "optimal_slides", "moves"),
     "states": ("states", "reachable_states", "cluster"),
@@ -59,16 +60,19 @@ def import_instances(
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if the file is no text, or the puzzle unknown.
+        ValueError: if the file is no text, the puzzle or level unknown, or the level one of another puzzle.
     """
     if puzzle not in ("sudoku", "rush-hour"):
         raise ValueError(f"unknown puzzle {puzzle!r}; lists of sudoku or rush-hour can be imported")
+    asked = None if level is None else find_level(level)
+    if asked is not None and asked.puzzle != puzzle:
+        raise ValueError(f"level {level} is one of {asked.puzzle}, not of {puzzle}")
     accepted: list[Instance] = []
     rejected: list[Rejected] = []
     lines_of: dict[str, int] = {}
     for row in _rows(_text(path)):
         try:
-            instance = _prove_row(row, puzzle, level)
+            instance = _prove_row(row, puzzle, asked)
             if instance.start in lines_of:
                 raise ValueError(f"the same board as in line {lines_of[instance.start]}")
         except (ValueError, rush_hour.SearchBudgetError) as problem:
@@ -80,9 +84,13 @@ def import_instances(
 
 
 def guess_puzzle(path: str | Path) -> str:
-    """Return which puzzle a file holds: `rush-hour` where most boards hold vehicle letters, else `sudoku`."""
+    """Return which puzzle a file holds: `rush-hour` where most boards hold vehicle letters, else `sudoku`.
+
+    The letters of a 16x16 Sudoku are told apart by its length.
+    """
     rows = list(_rows(_text(path)))
-    lettered = sum(any("A" <= mark <= "Z" for mark in row.board) for row in rows)
+    largest = max(BOX_SHAPES) ** 2
+    lettered = sum(len(row.board) != largest and any("A" <= mark <= "Z" for mark in row.board) for row in rows)
     return "rush-hour" if 2 * lettered > len(rows) else "sudoku"
 
 
@@ -135,24 +143,42 @@ def _plain_row(number: int, line: str) -> _Row:
     return _Row(number, line, line, {})
 
 
-def _prove_row(row: _Row, puzzle: str, level: str | None) -> Instance:
+def _prove_row(row: _Row, puzzle: str, level: Level | None) -> Instance:
     """Return the proven instance; a claim that does not hold raises `ValueError`."""
-    instance = prove(puzzle, row.board, level)
+    instance = prove(puzzle, row.board, None if level is None else level.name)
     claims = dict(row.claims)
+    if "solution" in claims:
+        _check_solution(instance, claims["solution"])
     if puzzle == "sudoku":
-        stated = claims.get("solution", "")
-        if len(stated) == len(instance.solution) and stated != instance.solution:
-            raise ValueError("the solution stated is not the puzzle's")
         claims.pop("slides", None)
     for name in ("distance", "slides"):
-        if name in claims and claims[name] != str(getattr(instance, name)):
+        if name in claims and not _agrees(claims[name], getattr(instance, name)):
             raise ValueError(f"{name} stated is {claims[name]}, proven is {getattr(instance, name)}")
     if puzzle == "rush-hour" and "states" in claims:
         states = len(rush_hour.distance_map(row.board))
-        if claims["states"] != str(states):
+        if not _agrees(claims["states"], states):
             raise ValueError(f"{claims['states']} reachable states stated, there are {states}")
-    if level is not None:
-        asked = find_level(level)
-        if not asked.low <= instance.distance <= asked.high:
-            raise ValueError(f"distance {instance.distance} is not in level {level} ({asked.low} to {asked.high})")
+    misfit = None if level is None else level.misfit(puzzle, instance.size, instance.distance, instance.grade)
+    if misfit is not None:
+        raise ValueError(misfit)
     return instance
+
+
+def _check_solution(instance: Instance, stated: str) -> None:
+    """Raise `ValueError` where a stated solution is false: another grid, another number than one, a failing plan.
+
+    Plans in a notation of others are no claim that can be checked.
+    """
+    if instance.puzzle == "sudoku":
+        if "".join(stated.split()) not in ("1", instance.solution):
+            raise ValueError("the solution stated is not the puzzle's")
+    elif stated.startswith("move(") and plan_steps(instance.start, stated) is None:
+        raise ValueError("the plan stated does not lead to the goal")
+
+
+def _agrees(stated: str, proven: int) -> bool:
+    """Return whether a stated number is the proven one, be it written `16` or `16.0`."""
+    try:
+        return float(stated) == proven
+    except ValueError:
+        return False

@@ -70,10 +70,10 @@ def instance_rng(seed: int, level: str, index: int) -> np.random.Generator:
 
 
 def instance_lines(instances: Iterable[Instance], remarks: Mapping[str, str]) -> list[str]:
-    """Return the lines of a bank file: remarks as `# name: value`, a header, one instance a line."""
-    lines = [f"# {name}: {value}" for name, value in remarks.items()]
-    lines.append("\t".join(COLUMNS))
-    return lines + ["\t".join(str(value) for value in asdict(instance).values()) for instance in instances]
+    """Return the lines of a bank file: remarks as `# name: value`, the last the number of rows, a header, the rows."""
+    rows = ["\t".join(str(value) for value in asdict(instance).values()) for instance in instances]
+    noted = {**remarks, "rows": str(len(rows))}
+    return [*(f"# {name}: {value}" for name, value in noted.items()), "\t".join(COLUMNS), *rows]
 
 
 def write_instances(instances: Iterable[Instance], path: Path, remarks: Mapping[str, str]) -> None:
@@ -90,12 +90,13 @@ def read_instances(path: Path) -> tuple[dict[str, str], list[tuple[int, Instance
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: naming file and line, if a line is not as `write_instances` writes it.
+        ValueError: naming file and line, if a line is not as `write_instances` writes it, or the file was cut off.
     """
     remarks: dict[str, str] = {}
     rows: list[tuple[int, Instance]] = []
     header_seen = False
-    for number, line in enumerate(path.read_text(encoding="utf8").split("\n"), start=1):
+    lines = path.read_text(encoding="utf8").split("\n")
+    for number, line in enumerate(lines, start=1):
         if line.startswith("#"):
             name, _, value = line[1:].partition(":")
             remarks[name.strip()] = value.strip()
@@ -107,6 +108,10 @@ def read_instances(path: Path) -> tuple[dict[str, str], list[tuple[int, Instance
             rows.append((number, _read_row(line, f"{path}:{number}")))
     if not header_seen:
         raise ValueError(f"{path}: no bank file, it has no header")
+    if lines[-1]:
+        raise ValueError(f"{path}:{len(lines)}: cut off, the last line has no end")
+    if remarks.get("rows", str(len(rows))) != str(len(rows)):
+        raise ValueError(f"{path}: {len(rows)} rows, its first lines say {remarks['rows']}")
     return remarks, rows
 
 

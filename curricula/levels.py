@@ -25,6 +25,16 @@ class Level:
     techniques: tuple[str, ...] = ()
     """Sudoku: the hardest technique needed is one of these; () if any will do."""
 
+    def misfit(self, puzzle: str, size: int, distance: int, grade: str) -> str | None:
+        """Return why an instance with these facts is not one of the level, None if it is."""
+        if (puzzle, size) != (self.puzzle, self.size):
+            return f"level {self.name} holds {self.puzzle} of {self.size} rows, this is {puzzle} of {size}"
+        if not self.low <= distance <= self.high:
+            return f"distance {distance} is not in level {self.name} ({self.low} to {self.high})"
+        if self.techniques and grade not in self.techniques:
+            return f"hardest technique {grade!r} is not one of level {self.name}"
+        return None
+
     def make_puzzle(self, **options: Any) -> Puzzle[Any, Any]:
         """Return the level's puzzle; `options` go to its maker."""
         return make_puzzle(self.puzzle, self.size, **options)

@@ -35,8 +35,9 @@ def make_instance(
 
         start = make_start(level, rng, restrict, **budget)
     made = prove(level.puzzle, start, level.name, f"{seed}/{level.name}/{index}")
-    if not level.low <= made.distance <= level.high or (level.techniques and made.grade not in level.techniques):
-        raise RuntimeError(f"the generator broke its promise for level {level.name}: {made}")
+    broken = level.misfit(made.puzzle, made.size, made.distance, made.grade)
+    if broken is not None:
+        raise RuntimeError(f"the generator broke its promise, {broken}: {made}")
     return made
 
 

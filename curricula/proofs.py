@@ -7,12 +7,13 @@ from curricula.levels import level_of
 from puzzles.rush_hour import RushHour
 from puzzles.sudoku import Sudoku, sudoku_size
 from solvers import rush_hour, sudoku
+from solvers.sudoku_canonical import keys
 
 LARGEST_GRADED = 81
 """Most cells of a board that the technique checker grades."""
 
 
-def prove(puzzle: str, text: str, level: str | None = None, seed: str = "-", graded: bool = True) -> Instance:
+def prove(puzzle: str, text: str, level: str | None = None, seed: str = "-") -> Instance:
     """Return the instance that a board's text describes.
 
     Args:
@@ -20,14 +21,13 @@ def prove(puzzle: str, text: str, level: str | None = None, seed: str = "-", gra
         text: the board.
         level: name to enter; by default the level that holds the proven distance.
         seed: where the board came from.
-        graded: whether a Sudoku is graded by technique.
 
     Raises:
         ValueError: with the reason, if the board is malformed, solved already, or has not exactly one solution
             (Sudoku) or no way to the goal (Rush Hour).
     """
     if puzzle == "sudoku":
-        return _prove_sudoku(text, level, seed, graded)
+        return _prove_sudoku(text, level, seed)
     if puzzle == "rush-hour":
         return _prove_rush_hour(text, level, seed)
     raise ValueError(f"unknown puzzle {puzzle!r}; banks hold sudoku or rush-hour")
@@ -42,7 +42,7 @@ def hardest_technique(start: str) -> str:
     return str(techniques.grade(start).hardest)
 
 
-def _prove_sudoku(text: str, level: str | None, seed: str, graded: bool) -> Instance:
+def _prove_sudoku(text: str, level: str | None, seed: str) -> Instance:
     size = sudoku_size(text)
     puzzle = Sudoku(size)
     state = puzzle.parse(text)
@@ -53,10 +53,29 @@ def _prove_sudoku(text: str, level: str | None, seed: str, graded: bool) -> Inst
         raise ValueError(f"must have exactly one solution, has {count}")
     if blanks == 0:
         raise ValueError("solved already: there is no blank")
-    key = puzzle.key(state)
+    (key,) = keys([state])
     level = level_of("sudoku", size, blanks) if level is None else level
-    grade = hardest_technique(start) if graded else "-"
+    grade = hardest_technique(start)
     return Instance("sudoku", size, level, split_of(key), start, blanks, -1, grade, solution, key, seed)
+
+
+def plan_steps(start: str, plan: str) -> int | None:
+    """Return how many steps a Rush Hour plan takes; None if it is not legal or does not lead to the goal.
+
+    Args:
+        start: a 6x6 board.
+        plan: moves joined by `;`, each one cell or several.
+    """
+    puzzle = RushHour()
+    state = puzzle.parse(start)
+    steps = 0
+    for text in plan.split(";"):
+        for move in puzzle.parse_action(text) or ():
+            if puzzle.refusal(state, move) is not None:
+                return None
+            state = puzzle.apply(state, move)
+            steps += 1
+    return steps if puzzle.solved(state) else None
 
 
 def _prove_rush_hour(text: str, level: str | None, seed: str) -> Instance:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from curricula.instances import Instance, read_instances
-from curricula.levels import LEVELS, TECHNIQUE_LEVELS
-from curricula.proofs import prove
-from puzzles.rush_hour import RushHour
+from curricula.levels import LEVELS, TECHNIQUE_LEVELS, level_of
+from curricula.proofs import plan_steps, prove
 
 _BLOCK = 64
-_PROVEN = ("puzzle", "size", "split", "start", "distance", "slides", "key")
+_PROVEN = ("puzzle", "size", "split", "start", "distance", "slides", "grade", "key")
+_SEED = re.compile(r"\d+/(?P<level>.+)/\d+")
 
 Progress = Callable[[int, int], None]
+_Row = tuple[Path, int, Instance]
+"""File, line and instance."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,9 @@ def verify_banks(
 ) -> tuple[int, list[Problem]]:
     """Return how many rows were proven again and every row that fails.
 
-    Checked are form, number of solutions, distance, slides, grade, solution or plan, key, split, the level's range, and
-    over all files that no board occurs twice and no key in two splits.
+    Checked are form, number of rows, number of solutions, distance, slides, grade, solution or plan, key, split, level,
+    that level and seed are those of the file, and over all files that no board occurs twice and no key in two splits.
+    Not checked is that the seed gives the row: building the bank again does.
 
     Args:
         files: bank files.
@@ -47,9 +51,14 @@ def verify_banks(
         FileNotFoundError: if a file is missing.
         ValueError: if a file is no bank file.
     """
-    rows = [(file, line, instance) for file in files for line, instance in read_instances(file)[1]]
+    rows: list[_Row] = []
+    problems: list[Problem] = []
+    for file in files:
+        remarks, found = read_instances(file)
+        rows += [(file, line, instance) for line, instance in found]
+        problems += [Problem(file, line, fault) for line, each in found for fault in _foreign(each, remarks)]
     blocks = [rows[first : first + _BLOCK] for first in range(0, len(rows), _BLOCK)]
-    problems = _repeats(rows)
+    problems += _repeats(rows)
     if workers > 1 and len(blocks) > 1:
         with ProcessPoolExecutor(workers) as pool:
             problems += _collect(pool.map(_verify_block, blocks), len(rows), progress)
@@ -61,7 +70,7 @@ def verify_banks(
 def row_faults(instance: Instance) -> list[str]:
     """Return what is wrong with one instance, [] if every fact holds."""
     try:
-        proven = prove(instance.puzzle, instance.start, instance.level, instance.seed, graded=instance.grade != "-")
+        proven = prove(instance.puzzle, instance.start, instance.level, instance.seed)
     except ValueError as problem:
         return [str(problem)]
     faults = [
@@ -69,36 +78,39 @@ def row_faults(instance: Instance) -> list[str]:
         for name in _PROVEN
         if getattr(instance, name) != getattr(proven, name)
     ]
-    if instance.grade != proven.grade:
-        faults.append(f"grade is {instance.grade!r}, proven is {proven.grade!r}")
-    level = {**LEVELS, **TECHNIQUE_LEVELS}.get(instance.level)
-    if level is not None:
-        if not level.low <= proven.distance <= level.high:
-            faults.append(f"distance {proven.distance} is not in level {level.name} ({level.low} to {level.high})")
-        if level.techniques and proven.grade not in level.techniques:
-            faults.append(f"hardest technique {proven.grade!r} is not one of level {level.name}")
+    misplaced = _misplaced(proven)
+    if misplaced is not None:
+        faults.append(misplaced)
+    seed = _SEED.fullmatch(instance.seed)
+    if instance.seed != "-" and (seed is None or seed["level"] != instance.level):
+        faults.append(f"seed {instance.seed!r} is not SEED/{instance.level}/INDEX")
     if instance.puzzle == "sudoku" and instance.solution != proven.solution:
         faults.append("solution is not the puzzle's")
-    if instance.puzzle == "rush-hour" and not _replays(instance):
+    if instance.puzzle == "rush-hour" and plan_steps(instance.start, instance.solution) != instance.distance:
         faults.append("the plan does not lead to the goal in as many steps as stated")
     return faults
 
 
-def _replays(instance: Instance) -> bool:
-    """Return whether the plan of a Rush Hour instance is legal, reaches the goal and is as long as stated."""
-    puzzle = RushHour(instance.size, instance.size)
-    state = puzzle.parse(instance.start)
-    steps = 0
-    for text in instance.solution.split(";"):
-        for move in puzzle.parse_action(text) or ():
-            if puzzle.refusal(state, move) is not None:
-                return False
-            state = puzzle.apply(state, move)
-            steps += 1
-    return puzzle.solved(state) and steps == instance.distance
+def _misplaced(proven: Instance) -> str | None:
+    """Return why an instance does not belong to its level, None if it does; `-` is right where no level holds it."""
+    level = {**LEVELS, **TECHNIQUE_LEVELS}.get(proven.level)
+    if level is not None:
+        return level.misfit(proven.puzzle, proven.size, proven.distance, proven.grade)
+    fitting = level_of(proven.puzzle, proven.size, proven.distance)
+    return None if proven.level == fitting else f"level is {proven.level!r}, proven is {fitting!r}"
 
 
-def _verify_block(rows: list[tuple[Path, int, Instance]]) -> list[Problem]:
+def _foreign(instance: Instance, remarks: Mapping[str, str]) -> list[str]:
+    """Return what tells an instance from those that the first lines of its file promise."""
+    faults = []
+    if instance.level != remarks.get("level", instance.level):
+        faults.append(f"level is {instance.level!r}, the file's is {remarks['level']!r}")
+    if "seed" in remarks and not instance.seed.startswith(f"{remarks['seed']}/"):
+        faults.append(f"seed is {instance.seed!r}, the file's is {remarks['seed']!r}")
+    return faults
+
+
+def _verify_block(rows: list[_Row]) -> list[Problem]:
     return [Problem(file, line, fault) for file, line, instance in rows for fault in row_faults(instance)]
 
 
@@ -111,7 +123,7 @@ def _collect(found: Iterable[list[Problem]], total: int, progress: Progress | No
     return problems
 
 
-def _repeats(rows: list[tuple[Path, int, Instance]]) -> list[Problem]:
+def _repeats(rows: list[_Row]) -> list[Problem]:
     """Return the rows whose board stood before, or whose key stood in another split."""
     problems = []
     boards: dict[str, str] = {}

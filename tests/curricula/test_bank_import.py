@@ -8,6 +8,7 @@ from curricula.bank_import import guess_puzzle, import_instances
 
 BOARD = "BB...CD..E.CDAAE.CD..E..F...GGF.HHH."
 UNSOLVABLE = "BBBCCDEEEF.DGAAFHDGI.FH..IJ.KLMMJ.KL"
+EASY = "9.2.6..75..62.7.94745981263...6.2.18.64..3.5.32.5...46.89.3.52...1..8.3.273495.81"
 SMALL = ["1.3434122.43.321", "123434122.43.3.1"]
 
 
@@ -72,6 +73,49 @@ def test_a_level_asked_for_refuses_other_distances(tmp_path):
     accepted, rejected = import_instances(file, "rush-hour", level="R4")
     assert [each.level for each in accepted] == ["R4"]
     assert refused(rejected) == {2: "distance 12 is not in level R4 (16 to 18)"}
+
+
+def test_a_level_refuses_other_sizes_techniques_and_puzzles(tmp_path):
+    small = ".1......1.4.3..2"
+    reasons = {}
+    for level, board in (("L1", small), ("L5-fish", EASY)):
+        accepted, rejected = import_instances(write(tmp_path, board), "sudoku", level=level)
+        assert accepted == ()
+        reasons[level] = rejected[0].reason
+    assert reasons == {
+        "L1": "level L1 holds sudoku of 9 rows, this is sudoku of 4",
+        "L5-fish": "hardest technique 'Naked Single' is not one of level L5-fish",
+    }
+    for level, reason in (("L2", "level L2 is one of sudoku"), ("L9", "unknown level")):
+        with pytest.raises(ValueError, match=reason):
+            import_instances(write(tmp_path, BOARD), "rush-hour", level=level)
+
+
+@pytest.mark.parametrize(
+    ("claim", "reason"),
+    [
+        ("solution", {3: "the solution stated is not the puzzle's", 4: "the solution stated is not the puzzle's"}),
+        ("solutions", {3: "the solution stated is not the puzzle's", 4: "the solution stated is not the puzzle's"}),
+    ],
+)
+def test_solutions_stated_in_part_or_in_another_number_are_refused(tmp_path, claim, reason):
+    rows = [f"givens,{claim}", f"{SMALL[0]},1234 3412 2143 4321", f"{SMALL[1]},123434122143", f"{SMALL[1]},2"]
+    accepted, rejected = import_instances(write(tmp_path, "\n".join(rows)), "sudoku")
+    assert [each.start for each in accepted] == SMALL[:1]
+    assert refused(rejected) == reason
+
+
+def test_plans_and_numbers_are_read_as_they_are_written(tmp_path):
+    (proven,), _ = import_instances(write(tmp_path, BOARD), "rush-hour")
+    broken = proven.solution.rpartition(";")[0]
+    rows = ["board\tsteps\tpath", f"{BOARD}\t16\t{broken}", f"{BOARD}\t16.0\t{proven.solution}"]
+    accepted, rejected = import_instances(write(tmp_path, "\n".join(rows)), "rush-hour")
+    assert accepted == (proven,)
+    assert refused(rejected) == {2: "the plan stated does not lead to the goal"}
+
+
+def test_the_letters_of_large_sudokus_are_no_vehicles(tmp_path):
+    assert guess_puzzle(write(tmp_path, "123456789ABCDEFG" + "." * 240)) == "sudoku"
 
 
 def test_the_puzzle_is_guessed_from_the_boards(tmp_path):

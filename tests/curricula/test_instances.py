@@ -13,17 +13,17 @@ def test_files_round_trip(tmp_path):
     file = tmp_path / "bank.tsv"
     write_instances([ROW, ROW], file, {"level": "T1", "seed": "1"})
     remarks, rows = read_instances(file)
-    assert remarks == {"level": "T1", "seed": "1"}
-    assert rows == [(4, ROW), (5, ROW)]
+    assert remarks == {"level": "T1", "seed": "1", "rows": "2"}
+    assert rows == [(5, ROW), (6, ROW)]
 
 
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        (lambda text: text.replace("puzzle\t", "poodle\t"), r":2: no bank file"),
-        (lambda text: text.replace("\t3\t", "\tthree\t"), r":3: distance is no whole number"),
-        (lambda text: text.replace("\ttrain\t", "\ttraining\t"), r":3: unknown split 'training'"),
-        (lambda text: text.replace("\tk\t", "\t"), r":3: 10 columns, expected 11"),
+        (lambda text: text.replace("puzzle\t", "poodle\t"), r":3: no bank file"),
+        (lambda text: text.replace("\t3\t", "\tthree\t"), r":4: distance is no whole number"),
+        (lambda text: text.replace("\ttrain\t", "\ttraining\t"), r":4: unknown split 'training'"),
+        (lambda text: text.replace("\tk\t", "\t"), r":4: 10 columns, expected 11"),
         (lambda text: "", "no header"),
     ],
 )

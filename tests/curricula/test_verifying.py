@@ -38,14 +38,44 @@ def test_true_banks_hold(tmp_path, sudokus, boards):
         ("solution", "1234" * 4, "solution is not"),
         ("key", "1", "key is '1'"),
         ("size", 9, "size is 9"),
+        ("grade", "-", "grade is '-'"),
         ("level", "T1", "not in level T1"),
-        ("level", "L2-fish", "is not one of level L2-fish"),
+        ("level", "L2-fish", "level L2-fish holds sudoku of 9 rows"),
+        ("level", "-", "level is '-', proven is 'T3'"),
+        ("level", "nowhere", "level is 'nowhere', proven is 'T3'"),
+        ("seed", "bogus", "seed 'bogus' is not SEED/T3/INDEX"),
+        ("seed", "1/T2/0", "seed '1/T2/0' is not SEED/T3/INDEX"),
         ("start", "." * 16, "exactly one solution"),
         ("puzzle", "chess", "unknown puzzle"),
     ],
 )
 def test_false_facts_of_sudokus_are_found(sudokus, field, value, reason):
     assert any(reason in fault for fault in row_faults(replace(sudokus[0], **{field: value})))
+
+
+def test_a_technique_level_wants_its_technique():
+    easy = build_bank(find_level("L2"), 1, WANTED)[0]
+    faults = row_faults(replace(easy, level="L2-fish", seed="-"))
+    assert faults == [f"hardest technique {easy.grade!r} is not one of level L2-fish"]
+    assert row_faults(replace(easy, level="L2-single", seed="-")) == []
+
+
+def test_rows_of_another_level_or_seed_than_their_file_are_found(tmp_path, sudokus):
+    file = tmp_path / "T3.tsv"
+    save_bank(sudokus, file, level="T2", seed="2")
+    reasons = {problem.reason for problem in verify_banks([file])[1]}
+    assert "level is 'T3', the file's is 'T2'" in reasons
+    assert f"seed is {sudokus[0].seed!r}, the file's is '2'" in reasons
+
+
+def test_a_file_that_was_cut_off_is_refused(tmp_path, sudokus):
+    file = tmp_path / "T3.tsv"
+    save_bank(sudokus, file, level="T3")
+    lines = file.read_text().splitlines(keepends=True)
+    for text, reason in (("".join(lines[:-1]), "2 rows, its first lines say 3"), ("".join(lines)[:-2], "cut off")):
+        file.write_text(text)
+        with pytest.raises(ValueError, match=reason):
+            verify_banks([file])
 
 
 def test_false_splits_are_found(sudokus):
@@ -73,6 +103,6 @@ def test_repeated_boards_and_keys_in_two_splits_are_found(tmp_path, sudokus):
     rows, problems = verify_banks([tmp_path / "T3.tsv"])
     found = {(problem.line, problem.reason) for problem in problems}
     assert rows == 3
-    assert (4, "the same board as in T3.tsv:3") in found
-    assert (5, "key of T3.tsv:3, which is in split train, not test") in found
-    assert str(problems[0]).startswith(str(tmp_path / "T3.tsv:4"))
+    assert (5, "the same board as in T3.tsv:4") in found
+    assert (6, "key of T3.tsv:4, which is in split train, not test") in found
+    assert str(problems[0]).startswith(str(tmp_path / "T3.tsv:5"))

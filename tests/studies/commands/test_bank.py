@@ -31,7 +31,7 @@ def test_a_bank_is_built_verified_and_listed(run, tmp_path):
     file.write_text(file.read_text().replace("\ttrain\t", "\ttest\t", 1))
     status, rows, errors = run("bank", "verify", file)
     assert (status, rows[1]) == (1, ["5", "4", "1"])
-    assert f"{file}:5: split is 'test', proven is 'train'" in errors
+    assert f"{file}:6: split is 'test', proven is 'train'" in errors
 
 
 def test_what_does_not_exist_is_said(run, tmp_path):
