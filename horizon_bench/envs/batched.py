@@ -8,7 +8,7 @@ entries `moves` and `state_hash`, which cost more than the step itself, are left
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from sys import getrefcount
 from typing import Any
 
@@ -25,8 +25,6 @@ from horizon_bench.envs.puzzle_env import PuzzleEnv
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
-_UNUSED = 3
-"""References to a buffer that only `Copies` holds: its list, the loop and the count itself."""
 _MOST_BUFFERS = 4
 
 
@@ -35,7 +33,7 @@ def batched_class(env: PuzzleEnv) -> Callable[..., Any] | None:
     settings, name = env.settings, env.puzzle.name
     if settings.observation != "array" or settings.interface != "atomic" or settings.failure_probability:
         return None
-    if settings.thought == "checked" or env.render_mode is not None:
+    if settings.thought == "checked" or settings.max_tokens is not None or env.render_mode is not None:
         return None
     if name == "sudoku" and settings.on_error in ("strict", "end", "semi"):
         from horizon_bench.envs.batched_sudoku import BatchedSudoku
@@ -55,12 +53,20 @@ class Copies:
     """
 
     def __init__(self) -> None:
-        self._buffers: list[NDArray[np.int8]] = []
+        self._buffers: list[NDArray[np.int8]] = [np.zeros(0, dtype=np.int8)]
+        # How many references the interpreter counts to a buffer that only the list and the loop hold.
+        self._unused = next(self._references())[1]
+        self._buffers.clear()
+
+    def _references(self) -> Iterator[tuple[NDArray[np.int8], int]]:
+        """Yield each buffer and the references to it."""
+        for buffer in self._buffers:
+            yield buffer, getrefcount(buffer)
 
     def copy(self, array: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return a copy that shares memory with no array in use."""
-        for buffer in self._buffers:
-            if getrefcount(buffer) == _UNUSED:
+        for buffer, references in self._references():
+            if references == self._unused:
                 np.copyto(buffer, array)
                 return buffer
         fresh = array.copy()

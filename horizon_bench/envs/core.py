@@ -18,7 +18,7 @@ from horizon_bench.envs.interfaces import find_interface
 from horizon_bench.envs.parsing import ParsedReply
 from horizon_bench.envs.prompts import feedback_text, turn_text
 from horizon_bench.envs.rewards import REWARDS, RewardFacts, distance_potential
-from horizon_bench.envs.settings import Settings
+from horizon_bench.envs.settings import Settings, check_count
 
 _NOTHING = ParsedReply((), None, "", "no action found")
 
@@ -37,14 +37,15 @@ class Game:
         self.sample = sample
         self.workshop = workshop
         self.puzzle = workshop.puzzle
+        self.prepared: Prepared | None = None
+        self.pending: str | None = None
         self.configure(settings)
         self.generator = np.random.default_rng(0)
-        self.prepared: Prepared | None = None
         self.end_reason = ""
         self._told_tokens: int | None = None
 
     def configure(self, settings: Settings) -> None:
-        """Change the settings.
+        """Change the settings; an episode goes on under them, a half action that was chosen is dropped.
 
         Raises:
             ValueError: if thoughts shall be checked and the puzzle cannot check them.
@@ -56,6 +57,9 @@ class Game:
         self._reward = REWARDS[settings.reward]
         self._needs_potential = settings.reward == "potential"
         self._only_outcome = settings.reward == "outcome"
+        if self.prepared is not None:
+            self.pending = None
+            self.max_decisions, self.max_atomic_steps = self.budgets(self.prepared)
 
     # ---------------------------------------------------------------- episodes
 
@@ -73,7 +77,7 @@ class Game:
         self.decisions = self.atomic_steps = self.tokens = 0
         self._told_tokens = None
         self.end_reason = ""
-        self.pending: str | None = None
+        self.pending = None
         self.memory: tuple[tuple[str, str], ...] = ()
         self.feedback, self.feedback_token = "", "<ok>"
         self.distance_to_go: int | None = prepared.distance
@@ -89,7 +93,12 @@ class Game:
         return self.settings.max_decisions or slack * halves, self.settings.max_atomic_steps or slack
 
     def count_tokens(self, tokens: int) -> None:
-        """Say how many tokens the next reply cost; without this its blank-separated words are counted."""
+        """Say how many tokens the next reply cost; without this its blank-separated words are counted.
+
+        Raises:
+            ValueError: if that is no whole number of at least 0.
+        """
+        check_count("tokens", tokens)
         self._told_tokens = int(tokens)
 
     def play(self, reply: str) -> Decision:

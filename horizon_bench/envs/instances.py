@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -89,7 +89,9 @@ class Workshop:
         Raises:
             ValueError: if the text is no start of the puzzle, is solved already or cannot be solved.
         """
-        text = instance if isinstance(instance, str) else instance.start
+        text = instance if isinstance(instance, str) else getattr(instance, "start", None)
+        if not isinstance(text, str):
+            raise ValueError(f"instance is {instance!r}, must be the text of a start or a bank's record")
         known = self._prepared.get(text)
         if known is not None and (
             isinstance(instance, str) or (instance.key == known.key and instance.level == known.level)
@@ -135,7 +137,9 @@ def workshop(puzzle: PuzzleName, size: int | None, repairable: bool, subgoals: s
     """
     maker = find_maker(puzzle)
     options = _size_options(maker, puzzle, size)
-    plain = maker(**options)
+    plain = make_puzzle(maker, puzzle, options)
+    if subgoals is not None and not _has_kinds_of_subgoals(plain):
+        raise ValueError(f"puzzle {plain.name!r} has one kind of subgoals only; leave the argument `subgoals` out")
     if repairable and _takes(_signed(maker, puzzle), "overwrite"):
         return Workshop(maker(**options, overwrite=True), plain, subgoals)
     return Workshop(plain, plain, subgoals)
@@ -149,10 +153,10 @@ def find_maker(puzzle: PuzzleName) -> Callable[..., Puzzle[Any, Any]]:
             from a class do not serialise).
 
     Raises:
-        ValueError: if the name is not registered, or the import string leads nowhere.
+        ValueError: if the name is not registered, the import string leads nowhere, or to no puzzle.
     """
     if callable(puzzle):
-        return puzzle
+        return _checked_maker(puzzle, puzzle)
     if not isinstance(puzzle, str) or ":" not in puzzle:
         return PUZZLES[check_name("puzzle", puzzle, PUZZLES)]
     module, _, name = puzzle.partition(":")
@@ -164,10 +168,47 @@ def find_maker(puzzle: PuzzleName) -> Callable[..., Puzzle[Any, Any]]:
         raise ValueError(
             f"cannot import puzzle {puzzle!r} ({error}); write it as 'package.module:ClassName' of an importable module"
         ) from error
-    if not callable(maker):
-        raise ValueError(f"puzzle {puzzle!r} is {maker!r}, must be a class or a function that makes one")
+    return _checked_maker(maker, puzzle)
+
+
+def _checked_maker(maker: Any, puzzle: PuzzleName) -> Callable[..., Puzzle[Any, Any]]:
+    """Return the maker if it may make a puzzle."""
+    if not callable(maker) or (isinstance(maker, type) and not issubclass(maker, Puzzle)):
+        raise ValueError(
+            f"puzzle {puzzle!r} is {maker!r}, must be a subclass of puzzles.base.Puzzle or a function that makes one"
+        )
     made: Callable[..., Puzzle[Any, Any]] = maker
     return made
+
+
+def make_puzzle(
+    maker: Callable[..., Puzzle[Any, Any]], puzzle: PuzzleName, options: Mapping[str, Any]
+) -> Puzzle[Any, Any]:
+    """Return the puzzle that a maker makes.
+
+    Args:
+        maker: what `find_maker` returned.
+        puzzle: the name it was found by.
+        options: its keyword arguments.
+
+    Raises:
+        ValueError: if the maker makes anything else.
+    """
+    made: Any = maker(**options)
+    if not isinstance(made, Puzzle):
+        raise ValueError(f"puzzle {puzzle!r} makes {made!r:.80}, must make a subclass of puzzles.base.Puzzle")
+    return made
+
+
+def _has_kinds_of_subgoals(puzzle: Puzzle[Any, Any]) -> bool:
+    """Return whether the puzzle's oracle offers several kinds of subgoals."""
+    if puzzle.name == "rush-hour":
+        return True
+    make = getattr(puzzle, "make_oracle", None)
+    if puzzle.name in solvers.ORACLES or make is None:
+        return False
+    parameters = inspect.signature(make).parameters
+    return "subgoals" in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
 
 
 def _signed(maker: Callable[..., Puzzle[Any, Any]], puzzle: PuzzleName) -> Callable[..., Any]:

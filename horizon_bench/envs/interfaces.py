@@ -89,16 +89,18 @@ class ActionInterface(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Rec
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], interface: str) -> None:
-        """Switch the interface of the environment beneath; takes effect at once, before the next reset.
+        """Switch the interface of the environment beneath; takes effect at once.
 
         Args:
             env: an environment of this package, wrapped or not.
             interface: name of the interface.
 
         Raises:
-            ValueError: if there is no such interface.
+            ValueError: if there is no such interface, or the environment is of another package.
         """
+        base: Any = env.unwrapped
+        if not hasattr(base, "use_interface"):
+            raise ValueError(f"{env} has no interfaces; ActionInterface takes environments of horizon_bench")
         gymnasium.utils.RecordConstructorArgs.__init__(self, interface=interface)
         gymnasium.Wrapper.__init__(self, env)
-        base: Any = env.unwrapped
         base.use_interface(interface)

@@ -64,7 +64,7 @@ def opening(puzzle: Puzzle[Any, Any], instruction: str, thought: str) -> str:
 
 
 def prompt(head: str, board: str, memory: Sequence[tuple[str, str]], feedback: str, pending: str | None) -> str:
-    """Return the whole observation in text form.
+    """Return the whole observation in text form; the oldest turns give way where it would be too long, then feedback.
 
     Args:
         head: `opening`'s part.
@@ -83,7 +83,23 @@ def prompt(head: str, board: str, memory: Sequence[tuple[str, str]], feedback: s
     if pending is not None:
         parts.append(f"Chosen so far: what({pending}). Now reply where(...).")
     text = "\n\n".join(parts)
-    return text if len(text) <= LONGEST_PROMPT else text[:LONGEST_PROMPT]
+    if len(text) <= LONGEST_PROMPT:
+        return text
+    if memory:
+        return prompt(head, board, _latest(memory, len(text) - LONGEST_PROMPT), feedback, pending)
+    if feedback:
+        return prompt(head, board, (), feedback[: max(len(feedback) - (len(text) - LONGEST_PROMPT), 0)], pending)
+    return text[-LONGEST_PROMPT:]
+
+
+def _latest(memory: Sequence[tuple[str, str]], excess: int) -> Sequence[tuple[str, str]]:
+    """Return the memory without its oldest turns, which hold at least `excess` characters, if it has as many."""
+    dropped = 0
+    while dropped < len(memory) and excess > 0:
+        rationale, action = memory[dropped]
+        excess -= len(rationale) + bool(rationale) + len(action) + len("\n- Action: ")
+        dropped += 1
+    return memory[dropped:]
 
 
 def feedback_text(write: Callable[[Any], str], decision: Decision, pending: str | None) -> str:

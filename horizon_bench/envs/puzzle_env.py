@@ -134,12 +134,18 @@ class PuzzleEnv(gymnasium.Env[Any, Any]):
             generator: draws the instance, where there is a choice.
             last: the instance before.
         """
+        if not isinstance(options, Mapping):
+            raise ValueError(f"options are {options!r}, must be a dict with any of {', '.join(_OPTIONS)}")
         for name in options:
             check_name("reset option", name, _OPTIONS)
-        given = options.get("instance")
+        given, again = options.get("instance"), options.get("same_instance", False)
+        if not isinstance(again, (bool, np.bool_)):
+            raise ValueError(f"same_instance is {again!r}, must be True or False")
+        if given is not None and again:
+            raise ValueError("options give an instance and ask for the same instance as well; give one of them")
         if given is not None:
             return self.workshop.prepare(given)
-        if options.get("same_instance") and last is not None:
+        if again and last is not None:
             return last
         count = len(self.instances)
         return self.workshop.prepare(self.instances[int(generator.integers(count)) if count > 1 else 0])
@@ -161,12 +167,17 @@ class PuzzleEnv(gymnasium.Env[Any, Any]):
         return self._form.observe(), decision.reward, game.terminated, game.truncated, self._info(decision)
 
     def render(self) -> Any:
-        """Return the board as text (`ansi`) or picture (`rgb_array`), or show it (`human`)."""
+        """Return the board as text (`ansi`) or picture (`rgb_array`), or show it (`human`).
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
         if self.render_mode is None:
             gymnasium.logger.warn("render() needs a render_mode; give render_mode='ansi', 'rgb_array' or 'human'")
             return None
+        start = self.start
         if self.render_mode == "rgb_array":
-            return draw(self.puzzle, self.start, self.state, self.game.last_move)
+            return draw(self.puzzle, start, self.state, self.game.last_move)
         text = show(self.puzzle, self.state, self.game.last_move)
         if self.render_mode == "ansi":
             return text
@@ -212,7 +223,7 @@ class PuzzleEnv(gymnasium.Env[Any, Any]):
         return self.game.settings
 
     def use_interface(self, interface: str) -> None:
-        """Change the interface from the next reset on.
+        """Change the interface at once, budgets included; an episode that runs goes on.
 
         Raises:
             ValueError: if there is no such interface.

@@ -52,14 +52,16 @@ def register_puzzle(env_id: str, puzzle: str | type, **defaults: Any) -> None:
         defaults: default arguments of the environment.
 
     Raises:
-        ValueError: if the puzzle cannot be imported or an argument is unknown.
+        ValueError: if the puzzle cannot be imported, or an argument or its value is unknown.
     """
     from horizon_bench.envs.instances import find_maker
     from horizon_bench.envs.names import check_name
-    from horizon_bench.envs.puzzle_env import ARGUMENTS
+    from horizon_bench.envs.puzzle_env import ARGUMENTS, SETTINGS
+    from horizon_bench.envs.settings import Settings
 
     for name in defaults:
         check_name("argument", name, ARGUMENTS)
+    Settings(**{name: value for name, value in defaults.items() if name in SETTINGS})
     if isinstance(puzzle, type):
         puzzle = f"{puzzle.__module__}:{puzzle.__qualname__}"
     find_maker(puzzle)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
+from numbers import Integral, Real
 
 from horizon_bench.envs.interfaces import find_interface
 from horizon_bench.envs.names import check_name
@@ -25,6 +27,32 @@ ON_ERROR: dict[str, str] = {
 
 ON_VOID = ("auto", "turn", "end")
 """Whether an unreadable or void reply costs the decision or ends the episode; `auto` ends it under `strict` only."""
+
+
+def check_number(name: str, value: object) -> None:
+    """Check that an argument is a finite number.
+
+    Raises:
+        ValueError: naming the argument and its value.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+        raise ValueError(f"{name} is {value!r}, must be a finite number")
+
+
+def check_count(name: str, value: object, least: int = 0, otherwise: str = "") -> None:
+    """Check that an argument is a whole number.
+
+    Args:
+        name: the argument.
+        value: what was given.
+        least: smallest value.
+        otherwise: what else the error shall allow.
+
+    Raises:
+        ValueError: naming the argument and its value.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise ValueError(f"{name} is {value!r}, must be a whole number of at least {least}{otherwise}")
 
 
 @dataclass(frozen=True)
@@ -74,6 +102,11 @@ class Settings:
         check_name("on_error", self.on_error, ON_ERROR)
         check_name("on_void", self.on_void, ON_VOID)
         check_name("thought", self.thought, THOUGHTS)
+        for name in ("failure_probability", "gamma", "budget_slack"):
+            check_number(name, getattr(self, name))
+        for name in ("discount_inside", "stop_at_subgoal"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} is {getattr(self, name)!r}, must be True or False")
         if not 0.0 <= self.failure_probability < 1.0:
             raise ValueError(f"failure_probability is {self.failure_probability}, must be at least 0 and under 1")
         if not 0.0 < self.gamma <= 1.0:
@@ -81,11 +114,9 @@ class Settings:
         if not self.budget_slack >= 1.0:
             raise ValueError(f"budget_slack is {self.budget_slack}; under 1 no puzzle could be solved in its budget")
         for name in ("max_decisions", "max_atomic_steps", "max_tokens"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise ValueError(f"{name} is {value!r}, must be a whole number of at least 1, or None for the default")
-        if self.memory_turns < 0:
-            raise ValueError(f"memory_turns is {self.memory_turns}, must be at least 0")
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name), least=1, otherwise=", or None for the default")
+        check_count("memory_turns", self.memory_turns)
         if self.observation == "array" and not (
             interface.name == "atomic" or interface.fixed or interface.most_carried
         ):

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from curricula.levels import LEVELS
-from horizon_bench.envs.instances import PuzzleName, find_maker
+from horizon_bench.envs.instances import PuzzleName, find_maker, make_puzzle
 from horizon_bench.envs.names import check_name
+from horizon_bench.envs.settings import check_count
 
 SPLITS = ("train", "validation", "test")
 """Parts of a bank."""
@@ -43,10 +44,16 @@ def find_source(
         ValueError: if the arguments contradict each other, or name nothing.
     """
     check_name("split", split, SPLITS)
-    if instance is not None:
-        return Source((instance,), size if size is not None else _size_of(puzzle, instance))
+    if size is not None:
+        check_count("size", size, least=1)
     known = [entry for entry in LEVELS.values() if entry.puzzle == puzzle]
+    if instance is not None:
+        if level is not None and known:
+            check_name(f"level of {puzzle}", level, [entry.name for entry in known])
+        return _only(puzzle, instance, bank, size)
     if not known and bank is None:
+        if level is not None:
+            raise ValueError(f"puzzle {puzzle!r} has no levels, so no level {level!r}; give bank=PATH, or no level")
         return Source(_examples(puzzle, size), size)
     if level is None:
         wanted = size if size is not None else _default_size(puzzle)
@@ -65,6 +72,15 @@ def find_source(
     if not instances:
         raise ValueError(f"bank {bank or level!r} holds no instance of level {level} in split {split!r}")
     return Source(instances, size)
+
+
+def _only(puzzle: PuzzleName, instance: object, bank: str | Path | None, size: int | None) -> Source:
+    """Return the source of one start."""
+    if not isinstance(instance, str):
+        raise ValueError(f"instance is {instance!r}, must be the text of a start")
+    if bank is not None:
+        raise ValueError(f"there are an instance and a bank, {str(bank)!r}; give one of them")
+    return Source((instance,), size if size is not None else _size_of(puzzle, instance))
 
 
 @lru_cache(maxsize=64)
@@ -89,7 +105,7 @@ def _size_of(puzzle: PuzzleName, instance: str) -> int | None:
 
 def _examples(puzzle: PuzzleName, size: int | None) -> tuple[str, ...]:
     maker = find_maker(puzzle)
-    examples = tuple((maker() if size is None else maker(size=size)).examples())
+    examples = tuple(make_puzzle(maker, puzzle, {} if size is None else {"size": size}).examples())
     if not examples:
         raise ValueError(
             f"puzzle {puzzle!r} offers no examples() to start from; give instance=TEXT or bank=PATH, "

@@ -12,9 +12,10 @@ from puzzles.base import Puzzle
 
 LAWS: dict[str, Callable[[Subject, Walk], None]] = {
     "text round-trip": puzzle_laws.text_round_trip,
+    "name, rules and starts": puzzle_laws.names_and_rules,
+    "values": puzzle_laws.values,
     "replies never raise": puzzle_laws.replies_never_raise,
     "starts are refused by ValueError": puzzle_laws.bad_starts,
-    "values": puzzle_laws.values,
     "legal moves": puzzle_laws.legal_moves,
     "action round-trip": puzzle_laws.action_round_trip,
     "tokens": puzzle_laws.tokens,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 from horizon_bench.testing.strategies import Walk, follow
 from horizon_bench.testing.subjects import Subject
 from puzzles.base import Puzzle
+
+_LONGEST_DAMAGED = 40
 
 
 class BreachError(AssertionError):
@@ -36,16 +39,47 @@ def text_round_trip(subject: Subject, walk: Walk) -> None:
     )
 
 
+def names_and_rules(subject: Subject, walk: Walk) -> None:
+    """The puzzle has a name and rules that can stand in a prompt, and its starts can be played."""
+    puzzle = subject.puzzle
+    name = getattr(puzzle, "name", None)
+    demand(isinstance(name, str) and bool(name), f"name is {name!r}, must be text")
+    for what, text in (("rules", puzzle.rules()), ("render", puzzle.render(puzzle.parse(walk.start)))):
+        demand(isinstance(text, str) and bool(text.strip()), f"{what} gives {text!r}, must be text")
+    demand(not puzzle.solved(puzzle.parse(walk.start)), f"start {walk.start!r} is solved already")
+
+
 def replies_never_raise(subject: Subject, walk: Walk) -> None:
-    """`parse_action` gives None or a tuple of moves, whatever the text."""
-    for text in (walk.text, walk.text.strip(), walk.text.lower()):
+    """`parse_action` gives None or a tuple of moves, whatever the text; damaged actions of the puzzle are tried too."""
+    puzzle = subject.puzzle
+    for text in dict.fromkeys((walk.text, walk.text.strip(), walk.text.lower(), *_damaged(subject, walk))):
         try:
-            moves = subject.puzzle.parse_action(text)
+            moves = puzzle.parse_action(text)
         except Exception as error:
             raise BreachError(f"parse_action({text!r}) raises {error!r}") from error
         demand(
             moves is None or isinstance(moves, tuple), f"parse_action({text!r}) is {moves!r}, must be None or a tuple"
         )
+        try:
+            written = [puzzle.format_action(move) for move in moves or ()]
+        except Exception as error:
+            raise BreachError(f"parse_action({text!r}) is {moves!r}, but format_action raises {error!r}") from error
+        demand(all(isinstance(each, str) for each in written), f"format_action gives {written!r}, must give text")
+
+
+def _damaged(subject: Subject, walk: Walk) -> Iterator[str]:
+    """Yield one action of the puzzle cut short, doubled, and with other text inside."""
+    known = subject.known_moves
+    if not known:
+        return
+    move = known[sum(walk.choices) % len(known)]
+    for text in (subject.puzzle.format_action(move), " ".join(subject.puzzle.compact_action(move))):
+        for place in range(min(len(text), _LONGEST_DAMAGED)):
+            yield text[:place]
+            yield text[place:]
+            yield f"{text[:place]}{walk.text}{text[place + 1 :]}"
+        yield text + text
+        yield f"{text} {walk.text}"
 
 
 def bad_starts(subject: Subject, walk: Walk) -> None:

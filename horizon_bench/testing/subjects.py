@@ -11,12 +11,13 @@ from typing import Any
 import gymnasium
 
 import solvers
-from horizon_bench.envs.instances import find_maker
+from horizon_bench.envs.instances import find_maker, make_puzzle
 from horizon_bench.envs.puzzle_env import PuzzleEnv
 from horizon_bench.envs.registration import FAMILIES
 from puzzles.base import Puzzle
 
 _MOST_STARTS = 5
+_MOST_STATES = 100
 
 
 @dataclass(frozen=True)
@@ -46,16 +47,25 @@ class Subject:
 
     @cached_property
     def known_moves(self) -> tuple[Any, ...]:
-        """Every move the puzzle lists, or those that are legal at or near the starts."""
+        """Every move the puzzle lists, or those that are legal in the states around the starts."""
         listed = self.puzzle.all_moves()
         if listed:
             return tuple(listed)
         found: dict[Any, None] = {}
         for text in self.starts:
-            start = self.puzzle.parse(text)
-            for move in self.puzzle.moves(start):
-                found[move] = None
-                found.update(dict.fromkeys(self.puzzle.moves(self.puzzle.apply(start, move))))
+            seen = [self.puzzle.parse(text)]
+            known = set(seen)
+            for state in seen:
+                moves = self.puzzle.moves(state)
+                found.update(dict.fromkeys(moves))
+                for move in moves if len(seen) < _MOST_STATES else ():
+                    try:
+                        after = self.puzzle.apply(state, move)
+                    except ValueError:  # The law of legal moves says so.
+                        continue
+                    if after not in known:
+                        known.add(after)
+                        seen.append(after)
         return tuple(found)
 
 
@@ -84,7 +94,7 @@ def find_subject(
     if isinstance(puzzle, str) and puzzle in FAMILIES.values():
         return _from_env(PuzzleEnv(puzzle=puzzle, **arguments), starts, {"puzzle": puzzle})
     sizes = {"size": arguments["size"]} if "size" in arguments else {}
-    return _with_starts(find_maker(puzzle)(**sizes), starts, {"puzzle": puzzle, **arguments})
+    return _with_starts(make_puzzle(find_maker(puzzle), puzzle, sizes), starts, {"puzzle": puzzle, **arguments})
 
 
 class _Constant:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,8 @@ HELP = """Write an action, or one of
 class Play:
     """Play an instance yourself."""
 
-    puzzle: tyro.conf.Positional[str] = "sudoku"
-    """`sudoku`, `rush-hour`, or a puzzle of your own as `package.module:ClassName`."""
+    puzzle: tyro.conf.Positional[str | None] = None
+    """`sudoku`, `rush-hour`, or a puzzle of your own as `package.module:ClassName`; by default the level's."""
     level: str | None = None
     """Level; by default the puzzle's first."""
     split: str = "validation"
@@ -41,9 +42,11 @@ class Play:
     def run(self) -> int:
         """Play until the puzzle is solved, the episode is over or the input ends."""
         from horizon_bench.envs.puzzle_env import PuzzleEnv
+        from studies.commands import import_from_here
 
+        import_from_here()
         env = PuzzleEnv(
-            puzzle=self.puzzle,
+            puzzle=self.puzzle or self.puzzle_of_level(),
             level=self.level,
             split=self.split,
             bank=self.bank,
@@ -55,6 +58,13 @@ class Play:
         env.reset(seed=self.seed)
         print(f"{env.puzzle.rules()}\n\n{HELP}\n")
         return Session(env).run()
+
+    def puzzle_of_level(self) -> str:
+        """Return the puzzle that has the level, `sudoku` if none is given."""
+        from curricula.levels import LEVELS
+        from horizon_bench.envs.names import check_name
+
+        return "sudoku" if self.level is None else LEVELS[check_name("level", self.level, LEVELS)].puzzle
 
 
 class Session:
@@ -112,7 +122,20 @@ class Session:
         if not moves:
             print("The goal is out of reach from here: undo.")
             return
-        print(f"{game.puzzle.format_action(moves[0])} ({game.distance_to_go} atomic actions to go)")
+        print(f"{self.reply_for(moves)} ({game.distance_to_go} atomic actions to go)")
+
+    def reply_for(self, moves: Sequence[Any]) -> str:
+        """Return the next reply on the way of one of the moves."""
+        from horizon_bench.envs.split import halves
+
+        game = self.env.game
+        if not game.interface.halves:
+            return str(game.puzzle.format_action(moves[0]))
+        pairs = [halves(game.puzzle, move) for move in moves]
+        if game.pending is None:
+            return f"what({pairs[0][0]})"
+        wheres = [where for what, where in pairs if what == game.pending]
+        return f"where({wheres[0]})" if wheres else "undo, the half that is chosen leads astray"
 
     def undo(self) -> None:
         """Take the last reply back."""

@@ -49,6 +49,7 @@ class Replay:
     def run(self) -> int:
         """Show or write the episode."""
         from horizon_bench.envs.replaying import find_puzzle, frames, write_gif, write_strip
+        from studies.commands import import_from_here
 
         if self.milliseconds < 20:
             raise ValueError(f"milliseconds is {self.milliseconds}, must be at least 20")
@@ -56,6 +57,7 @@ class Replay:
         if not -len(recordings) <= self.index < len(recordings):
             raise ValueError(f"index is {self.index}, but {self.episodes} holds {len(recordings)} episodes")
         recording = recordings[self.index]
+        import_from_here()
         puzzle = find_puzzle(self.puzzle or recording.puzzle, recording.size)
         boards = frames(puzzle, recording.start, recording.turns)
         if self.form == "text":
@@ -108,8 +110,15 @@ def read_recordings(path: Path) -> list[Recording]:
     return found
 
 
+def _texts(moves: object) -> tuple[str, ...]:
+    """Return the moves of a turn."""
+    if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
+        raise TypeError(f"moves are {moves!r}, must be a list of texts")
+    return tuple(moves)
+
+
 def _recording(entry: dict[str, Any]) -> Recording:
-    turns = tuple(RecordedDecision(str(turn.get("reply", "")), tuple(turn["moves"])) for turn in entry["turns"])
+    turns = tuple(RecordedDecision(str(turn.get("reply", "")), _texts(turn["moves"])) for turn in entry["turns"])
     size = entry.get("size")
     if size is None and entry["puzzle"] == "sudoku":
         from puzzles.sudoku import sudoku_size

@@ -367,6 +367,39 @@ def test_groups_repeat_the_instance():
         env.reset(options={"instanse": START})
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (5, "must be a dict"),
+        ({"instance": 5}, "must be the text of a start"),
+        ({"same_instance": "yes"}, "must be True or False"),
+        ({"instance": START, "same_instance": True}, "give one of them"),
+    ],
+)
+def test_wrong_reset_options_are_named(options, message):
+    env = make()
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=message):
+        env.reset(options=options)
+
+
+@pytest.mark.parametrize("tokens", [-1, 1.5, None, "3", True])
+def test_token_counts_are_whole_numbers(tokens):
+    with pytest.raises(ValueError, match="must be a whole number"):
+        make().count_tokens(tokens)
+
+
+def test_another_interface_takes_effect_within_the_episode():
+    env = make(interface="split")
+    env.reset(seed=0)
+    env.step("what(2)")
+    env.use_interface("atomic")
+    observation, _, _, _, info = env.step("value(2, r3c1)")
+    assert info["moves"] == ("value(2, r3c1)",)
+    assert "Chosen so far" not in observation
+    assert env.game.max_decisions == 6
+
+
 @pytest.mark.parametrize("interface", ["atomic", "split"])
 def test_a_step_before_the_first_reset_says_what_to_do(interface):
     with pytest.raises(RuntimeError, match="call reset"):

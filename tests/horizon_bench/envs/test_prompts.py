@@ -2,7 +2,7 @@
 
 import gymnasium
 
-from horizon_bench.envs.prompts import CHARACTERS, clean
+from horizon_bench.envs.prompts import CHARACTERS, LONGEST_PROMPT, clean
 
 GOLDEN = """\
 Sudoku on a 4x4 board with boxes of 2 rows x 2 columns. Fill every blank (.) with a digit from 1 to 4 so that no row, \
@@ -35,6 +35,19 @@ def test_golden_prompt():
 def test_every_character_outside_the_space_is_replaced():
     assert clean("a\N{SNAKE}\x00\tz") == "a??\tz"
     assert len(set(CHARACTERS)) == len(CHARACTERS)
+
+
+def test_a_long_memory_gives_way_to_the_board():
+    env = gymnasium.make(
+        "horizon_bench/Sudoku-v0", instance="12343412.143..2.", memory_turns=500, max_decisions=500, interface="macro"
+    )
+    env.reset(seed=0)
+    for turn in range(200):
+        prompt = env.step(f"{'why ' * 60}{turn}. Action: {'value(1, r1c1) ' * 12}")[0]
+    assert LONGEST_PROMPT - 500 < len(prompt) <= LONGEST_PROMPT
+    assert prompt.startswith("Sudoku on a 4x4 board")
+    assert prompt.endswith("2 1 | 4 3\n. . | 2 .".replace("2 1 |", ". 1 |"))
+    assert "Feedback: refused value(1, r1c1)" in prompt
 
 
 def test_feedback_tells_of_chance_and_of_dropped_actions():

@@ -49,6 +49,11 @@ def test_spec_survives_json_and_rebuilds_the_same_environment(name):
     assert twin.reset(seed=4) == env.reset(seed=4)
 
 
+def test_the_wrapper_refuses_environments_of_others():
+    with pytest.raises(ValueError, match="has no interfaces"):
+        horizon_bench.ActionInterface(gymnasium.make("CartPole-v1"), "macro")
+
+
 def test_spec_with_a_wrapper_rebuilds():
     env = horizon_bench.ActionInterface(gymnasium.make("horizon_bench/Sudoku-v0", level="T1"), "macro-capped-2")
     twin = gymnasium.make(EnvSpec.from_json(env.spec.to_json()))
@@ -80,6 +85,19 @@ def test_spec_with_a_wrapper_rebuilds():
         ({"instance": "11.............."}, "solution"),
         ({"interface": "macro", "observation": "array"}, "no fixed number of actions"),
         ({"bank": "no/such/file.tsv"}, "no/such/file.tsv"),
+        ({"bank": "no/such/file.tsv", "instance": "12343412.143..2."}, "give one of them"),
+        ({"level": "T9", "instance": "12343412.143..2."}, "unknown level of sudoku 'T9'"),
+        ({"instance": 5}, "instance is 5, must be the text of a start"),
+        ({"size": 9.0}, "size is 9.0, must be a whole number"),
+        ({"subgoals": "boxes"}, "puzzle 'sudoku' has one kind of subgoals only"),
+        ({"failure_probability": "0.5"}, "failure_probability is '0.5', must be a finite number"),
+        ({"gamma": None}, "gamma is None"),
+        ({"gamma": True}, "gamma is True"),
+        ({"budget_slack": float("inf")}, "budget_slack is inf"),
+        ({"discount_inside": "no"}, "discount_inside is 'no', must be True or False"),
+        ({"stop_at_subgoal": 1}, "stop_at_subgoal is 1, must be True or False"),
+        ({"memory_turns": 1.5}, "memory_turns is 1.5, must be a whole number of at least 0"),
+        ({"max_tokens": True}, "max_tokens is True, must be a whole number of at least 1, or None for the default"),
     ],
 )
 def test_wrong_arguments_name_value_and_nearest_match(arguments, message):
@@ -110,6 +128,13 @@ def test_puzzle_of_your_own_under_its_own_id():
 def test_puzzles_that_cannot_be_imported_are_named():
     with pytest.raises(ValueError, match=r"no_such_module:Puzzle.*package\.module:ClassName"):
         horizon_bench.register_puzzle("tests/None-v0", "no_such_module:Puzzle")
+    for name in ("os:getcwd", "json:JSONDecoder"):
+        with pytest.raises(ValueError, match=r"puzzles\.base\.Puzzle"):
+            gymnasium.make("horizon_bench/Puzzle-v0", puzzle=name)
+    with pytest.raises(ValueError, match="has no levels, so no level 'X1'"):
+        gymnasium.make("horizon_bench/Puzzle-v0", puzzle="lights_out:LightsOut", level="X1")
+    with pytest.raises(ValueError, match="unknown interface 'makro'"):
+        horizon_bench.register_puzzle("tests/None-v0", "lights_out:LightsOut", interface="makro")
     with pytest.raises(ValueError, match="unknown argument 'interfaces'; did you mean 'interface'"):
         horizon_bench.register_puzzle("tests/None-v0", "lights_out:LightsOut", interfaces="macro")
 

@@ -58,6 +58,12 @@ def test_text_marks_the_last_move_and_human_prints_it(capsys):
     assert capsys.readouterr().out.count("1 2 | 3 4") == 2
 
 
+def test_rendering_before_the_first_reset_says_what_to_do():
+    env = gymnasium.make("horizon_bench/Sudoku-v0", instance="1234341221434.2.", render_mode="rgb_array")
+    with pytest.raises(RuntimeError, match="call reset"):
+        env.render()
+
+
 @pytest.mark.filterwarnings("error")
 def test_rendering_without_a_mode_says_how():
     env = gymnasium.make("horizon_bench/Sudoku-v0", **SUDOKU).unwrapped

@@ -172,6 +172,14 @@ def test_wrong_actions_and_seeds_are_named():
         vector.step(np.array([0]))
 
 
+def test_lanes_with_a_token_budget_count_their_tokens():
+    vector = gymnasium.make_vec("horizon_bench/Sudoku-v0", 2, level="T5", observation="array", max_tokens=5)
+    _, infos = vector.reset(seed=1)
+    vector.unwrapped.count_tokens([2, 5])
+    truncated, infos = vector.step(infos["action_mask"].argmax(axis=1))[3:]
+    assert (infos["tokens"].tolist(), truncated.tolist()) == ([2, 5], [False, True])
+
+
 def test_masks_handed_out_never_change():
     vector = gymnasium.make_vec(
         "horizon_bench/Sudoku-v0", 4, level="T5", observation="array", autoreset_mode="SameStep"

@@ -147,7 +147,52 @@ class RemembersItsPast(LightsOut):
         return state if self.presses % 3 == 0 else after
 
 
+class TrustsItsPrefix(LightsOut):
+    """Reads what begins as its own actions do, without a look at the rest."""
+
+    def parse_action(self, text):
+        if text.startswith("press(r"):
+            return ((int(text[7]) - 1) * self.size + int(text[9]) - 1,)
+        return super().parse_action(text)
+
+
+class SeedsTheWorld(LightsOut):
+    def render(self, state):
+        random.seed(0)
+        return super().render(state)
+
+
+class StartsAtTheGoal(LightsOut):
+    def examples(self):
+        return ("000000000",)
+
+
+class HasNoName(LightsOut):
+    name = ""
+
+
+class HidesAMoveFarAway(LightsOut):
+    """Forgets the last lamp where it is alone in its row, without an `all_moves` to compare with."""
+
+    def moves(self, state):
+        return tuple(lamp for lamp in super().moves(state) if lamp != 8 or state[6] or state[7])
+
+    def all_moves(self):
+        return ()
+
+
+class ReadsMovesThatCannotBeWritten(LightsOut):
+    def parse_action(self, text):
+        return (text,) if text.startswith("press(") and len(text) > 11 else super().parse_action(text)
+
+
 BROKEN = {
+    TrustsItsPrefix: "replies never raise",
+    ReadsMovesThatCannotBeWritten: "replies never raise",
+    SeedsTheWorld: "global generators stay untouched",
+    StartsAtTheGoal: "name, rules and starts",
+    HasNoName: "name, rules and starts",
+    HidesAMoveFarAway: "legal moves",
     LosesText: "text round-trip",
     ChangesItsState: "values",
     ListsTooMuch: "legal moves",
@@ -208,3 +253,5 @@ def test_unknown_laws_and_missing_starts_are_refused():
 
     with pytest.raises(ValueError, match="starts="):
         check_puzzle(NoStarts)
+    with pytest.raises(ValueError, match=r"must be a subclass of puzzles\.base\.Puzzle"):
+        check_puzzle(int)

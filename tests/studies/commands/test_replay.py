@@ -74,6 +74,7 @@ def test_stored_episodes_are_found_by_index(tmp_path, capsys):
         (json.dumps({**EPISODE, "puzzle": "sudokuu"}), "did you mean 'sudoku'"),
         (json.dumps({**EPISODE, "turns": [{"moves": ["move(X, up, 1)"]}]}), "decision 1: .*cannot move up"),
         (json.dumps({**EPISODE, "turns": [{"moves": ["jump"]}]}), "'jump' is no action"),
+        (json.dumps({**EPISODE, "turns": [{"moves": "jump"}]}), "must be a list of texts"),
     ],
 )
 def test_damaged_files_are_named(tmp_path, content, message):
