@@ -21,7 +21,6 @@ from horizon_bench.episodes import Episode
 from horizon_bench.evaluation import evaluate
 from horizon_bench.policies import Policy
 from reports.records import CellRecord, EvaluationRecord, StoredEpisode, TimingRecord
-from studies.factors import LEARNERS
 from studies.folder import RunFolder, after, plain
 from studies.locks import locked
 from studies.pool import Report
@@ -71,11 +70,11 @@ class CellRun:
         self.folder.open(self.settings())
         if self.folder.done:
             return "was finished already"
-        if LEARNERS[self.cell.learner].policy == "tiny":
+        if self.cell.credit.policy == "tiny":
             from studies.reinforced import run_trained
 
             return run_trained(self)
-        phase = LEARNERS[self.cell.learner].policy
+        phase = self.cell.credit.policy
         self.folder.rewind(after(phase, -1))
         success = self.evaluate_fully(untrained_policy(self.cell), phase, 0, self.job.preset.untrained_puzzles)
         self.folder.finish({"success": success})
@@ -83,7 +82,7 @@ class CellRun:
 
     def settings(self) -> CellRecord:
         """Return the content of `cell.json`."""
-        cell, learner = self.cell, LEARNERS[self.cell.learner]
+        cell, learner = self.cell, self.cell.credit
         return CellRecord(
             study=self.job.study,
             cell=cell.name,

@@ -25,14 +25,39 @@ class Family:
     """Side of the board."""
     levels: tuple[str, ...]
 
+    @property
+    def by_word(self) -> dict[str, str]:
+        """Levels by the word for them in cell names: `3` for T3, `3s` for L3-single."""
+        return {level_word(level): level for level in self.levels}
 
+
+def level_word(level: str) -> str:
+    """Return how a cell's name writes a level: its number, and the first letter of its technique class."""
+    number, _, technique = level[1:].partition("-")
+    return number + technique[:1]
+
+
+TECHNIQUE_FAMILY = "q"
+"""9x9 boards sorted by the hardest technique that they need."""
 FAMILIES: dict[str, Family] = {
     "t": Family("sudoku", 4, ("T1", "T2", "T3", "T4", "T5")),
     "m": Family("sudoku", 6, ("M1", "M2", "M3", "M4", "M5")),
     "l": Family("sudoku", 9, ("L1", "L2", "L3", "L4", "L5", "L6", "L7")),
     "r": Family("rush-hour", 6, ("R1", "R2", "R3", "R4", "R5")),
+    TECHNIQUE_FAMILY: Family(
+        "sudoku",
+        9,
+        tuple(
+            f"L{number}-{technique}"
+            for technique, numbers in (("single", "2345"), ("pair", "345"), ("fish", "345"))
+            for number in numbers
+        ),
+    ),
 }
 PUZZLE_WORDS = {"sudoku": "sudoku", "rush": "rush-hour"}
+
+USUAL_FIXED = 2
+"""Actions of the fixed macros that SFT teaches beside the other replies."""
 
 Schedule = tuple[tuple[str, ...], ...]
 """Levels trained on, phase after phase; () trains on nothing."""
@@ -56,8 +81,22 @@ LEARNERS: dict[str, Learner] = {
     "rloo": Learner(estimator="rloo"),
     "reinforcepp": Learner(estimator="reinforce++"),
     "gigpo": Learner(estimator="gigpo"),
-    "beacon": Learner(estimator="beacon", reward="subgoal"),
+    "beacon": Learner(estimator="beacon"),
     "ppo": Learner(estimator="ppo"),
+    "vineppo": Learner(estimator="vineppo"),
+    "hindsight": Learner(estimator="hindsight"),
+    "grponostd": Learner(estimator="grpo-no-std"),
+    "reinforceppbaseline": Learner(estimator="reinforce++-baseline"),
+    "rloodecision": Learner(estimator="rloo-decision"),
+    "centreddecision": Learner(estimator="centred-decision"),
+    "centredturns": Learner(estimator="centred-turns"),
+    "beaconreleased": Learner(estimator="beacon-released"),
+    "beacongamma0": Learner(estimator="beacon-gamma-0"),
+    "beacongamma1": Learner(estimator="beacon-gamma-1"),
+    "beaconsegment": Learner(estimator="beacon-segment"),
+    "beacontrajectory": Learner(estimator="beacon-trajectory"),
+    "beaconrandomcuts": Learner(estimator="beacon-random-cuts"),
+    "beacondropped": Learner(estimator="beacon-dropped"),
     "sft": Learner(estimator="none"),
     "expert": Learner(policy="expert", estimator="none"),
     "noisy": Learner(policy="noisy-expert", estimator="none"),
@@ -76,7 +115,7 @@ class Cell:
     train: Schedule = ()
     """Levels trained on, phase after phase."""
     learner: str = "outcome"
-    """Key of `LEARNERS`: credit of a trained policy, or a policy that is not trained."""
+    """Key of `LEARNERS`: credit of a trained policy, or a policy that is not trained. With `estimator`, any word."""
     on_error: str = "semi"
     """What follows an error: `strict`, `end`, `semi`, `dead`, `stay`."""
     thought: str = "none"
@@ -97,12 +136,24 @@ class Cell:
     """Cap the sequence importance weight."""
     optimiser_steps: int = 1
     """Optimiser steps per rollout batch."""
+    rate: float = 1.0
+    """Learning rate as a multiple of the usual one."""
+    signs: str = "both"
+    """Advantages that are learned from: `both`, `positive` or `negative`."""
+    width: float = 1.0
+    """Width of the model as a multiple of the usual one."""
+    estimator: str = ""
+    """An estimator of yours, `module:name`; it takes the place of the learner's."""
     module: str = field(default="", compare=True)
     """Module to import first, where the puzzle is registered by a package of yours."""
 
     def __post_init__(self) -> None:
         """Refuse a cell that names something unknown."""
-        require("learner", self.learner, LEARNERS)
+        if not self.estimator:
+            require("learner", self.learner, LEARNERS)
+        for multiple in (self.rate, self.width):
+            if not 0.0 < multiple <= 100.0:
+                raise ValueError(f"a multiple of the learning rate or the width must lie in 0..100, not {multiple}")
         for chosen in (self.slip, self.mistake, self.failure):
             if not 0.0 <= chosen <= 1.0:
                 raise ValueError(f"a probability must lie in 0..1, not {chosen}")
@@ -117,9 +168,19 @@ class Cell:
             raise ValueError(f"learner {self.learner!r} {need}; got {self.train!r}")
 
     @property
+    def credit(self) -> Learner:
+        """How the cell's policy comes about."""
+        return Learner(estimator=self.estimator) if self.estimator else LEARNERS[self.learner]
+
+    @property
     def trained(self) -> bool:
         """Whether reinforcement learning takes place in this cell."""
-        return LEARNERS[self.learner].estimator != "none"
+        return self.credit.estimator != "none"
+
+    @property
+    def fixed_length(self) -> int:
+        """Actions of a fixed macro, as SFT teaches them: the interface's own number, or the usual one."""
+        return int(self.interface.rpartition("-")[2]) if "-fixed-" in self.interface else USUAL_FIXED
 
     @property
     def train_levels(self) -> tuple[str, ...]:
@@ -141,12 +202,9 @@ class Cell:
             _train_word(self),
             self.learner,
         ]
-        default = Cell(
-            puzzle=self.puzzle, family=self.family, train=self.train, learner=self.learner, module=self.module
-        )
         for option in OPTIONS:
             value = getattr(self, option.field)
-            if value != getattr(default, option.field):
+            if value != getattr(Cell, option.field):
                 words.append(option.write(value))
         return "-".join(words)
 
@@ -168,17 +226,25 @@ def _choice(name: str, table: Mapping[str, object]) -> Option:
     return Option(name, ", ".join(table), lambda value: back[value], lambda word: table.get(word))
 
 
-def _percent(name: str, prefix: str) -> Option:
+def _number(name: str, prefix: str, words: str, unit: float = 1.0) -> Option:
     pattern = re.compile(rf"{prefix}(\d+)(?:p(\d+))?")
 
     def write(value: object) -> str:
-        return prefix + f"{float(str(value)) * 100:.6f}".rstrip("0").rstrip(".").replace(".", "p")
+        return prefix + f"{float(str(value)) / unit:.6f}".rstrip("0").rstrip(".").replace(".", "p")
 
     def read(word: str) -> float | None:
         match = pattern.fullmatch(word)
-        return round(float(f"{match[1]}.{match[2] or 0}") / 100, 8) if match else None
+        return round(float(f"{match[1]}.{match[2] or 0}") * unit, 8) if match else None
 
-    return Option(name, f"{prefix}5 (5 %), {prefix}0p5 (0.5 %)", write, read)
+    return Option(name, words, write, read)
+
+
+def _percent(name: str, prefix: str) -> Option:
+    return _number(name, prefix, f"{prefix}5 (5 %), {prefix}0p5 (0.5 %)", unit=0.01)
+
+
+def _multiple(name: str, prefix: str) -> Option:
+    return _number(name, prefix, f"{prefix}2 (twice), {prefix}0p5 (half)")
 
 
 def _steps() -> Option:
@@ -207,6 +273,9 @@ OPTIONS: tuple[Option, ...] = (
     _choice("geometric_mask", {"nomask": False}),
     _choice("truncation", {"notruncation": False}),
     _steps(),
+    _multiple("rate", "rate"),
+    _choice("signs", {"onlypositive": "positive", "onlynegative": "negative"}),
+    _multiple("width", "width"),
 )
 INTERFACE_WORDS = {"atomic": "atomic", "macro": "macro", "stepwise": "macro-stepwise", "split": "split"}
 INTERFACE_FORMS = (*INTERFACE_WORDS, "capped3", "fixed2")
@@ -249,11 +318,15 @@ def require(kind: str, word: str, known: Mapping[str, object] | tuple[str, ...])
 
 def factor_words() -> dict[str, str]:
     """Return the words that names are made of, by factor, for help and documentation."""
-    levels = ", ".join(f"{key}1-{key}{len(family.levels)} ({family.puzzle})" for key, family in FAMILIES.items())
+    levels = ", ".join(
+        f"{key}{words[0]}-{key}{words[-1]} ({FAMILIES[key].puzzle})"
+        for key, words in ((key, list(family.by_word)) for key, family in FAMILIES.items())
+    )
     words = {
         "puzzle": ", ".join(PUZZLE_WORDS),
         "interface": ", ".join(INTERFACE_FORMS),
-        "levels": f"{levels}; l34 = L3 and L4, r1to2 = R1 then R2, l = none (policies that are not trained)",
+        "levels": f"{levels}; l34 = L3 and L4, r1to2 = R1 then R2, q3s4p = L3-single and L4-pair, "
+        "l = none (policies that are not trained)",
         "learner": ", ".join(LEARNERS),
     }
     return words | {option.field: option.words for option in OPTIONS}
@@ -290,15 +363,23 @@ def _train_word(cell: Cell) -> str:
             "to".join("".join(re.sub(r"[^a-z0-9]", "", level.lower()) for level in phase) for phase in cell.train)
             or "all"
         )
-    return cell.family + "to".join("".join(level[1:] for level in phase) for phase in cell.train)
+    return cell.family + "to".join("".join(map(level_word, phase)) for phase in cell.train)
 
 
 def _parse_train(word: str, puzzle: str) -> tuple[str, Schedule]:
-    if not re.fullmatch(r"[a-z](\d+(to\d+)*)?", word):
+    if not re.fullmatch(rf"[a-z]({_PHASE}(to{_PHASE})*)?", word):
         raise ValueError(
             f"levels {word!r} do not have a form like l34 (L3 and L4), r1to2 (R1 then R2) or l (no training)"
         )
-    family, phases = word[0], word[1:].split("to") if len(word) > 1 else []
     known = {key: value for key, value in FAMILIES.items() if value.puzzle == puzzle}
-    require(f"family of levels of {puzzle}", family, known)
-    return family, tuple(tuple(family.upper() + digit for digit in phase) for phase in phases)
+    key = require(f"family of levels of {puzzle}", word[0], known)
+    phases = word[1:].split("to") if len(word) > 1 else []
+    return key, tuple(tuple(_level(key, one) for one in re.findall(_LEVEL, phase)) for phase in phases)
+
+
+def _level(family: str, word: str) -> str:
+    return FAMILIES[family].by_word.get(word, family.upper() + word)
+
+
+_LEVEL = r"\d[spf]?"
+_PHASE = rf"(?:{_LEVEL})+"

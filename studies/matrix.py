@@ -6,7 +6,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from studies.factors import FAMILIES, LEARNERS, OPTIONS, PREFIX, Cell, Family, Learner, parse_name, require
-from studies.questions import SCALES, Scale, execution, horizon, restore, smoke
+from studies.questions import (
+    SCALES,
+    Scale,
+    budget,
+    credit,
+    curriculum,
+    execution,
+    grouping,
+    horizon,
+    macro_size,
+    model,
+    negative,
+    noise,
+    recipe,
+    restore,
+    smoke,
+    split,
+    technique,
+    turn_risk,
+)
 
 __all__ = [
     "FAMILIES",
@@ -45,7 +64,19 @@ STUDIES: dict[str, Study] = {
     "smoke": _study("smoke", smoke, smoke.cells),
     "horizon": _study("horizon", horizon, horizon.cells),
     "restore": _study("restore", restore, restore.cells),
+    "turn-risk": _study("turn-risk", turn_risk, turn_risk.cells),
     "execution": _study("execution", execution, execution.cells),
+    "macro-size": _study("macro-size", macro_size, macro_size.cells),
+    "split": _study("split", split, split.cells),
+    "curriculum": _study("curriculum", curriculum, curriculum.cells),
+    "recipe": _study("recipe", recipe, recipe.cells),
+    "grouping": _study("grouping", grouping, grouping.cells),
+    "credit": _study("credit", credit, credit.cells),
+    "negative": _study("negative", negative, negative.cells),
+    "noise": _study("noise", noise, noise.cells),
+    "technique": _study("technique", technique, technique.cells),
+    "budget": _study("budget", budget, budget.cells),
+    "model": _study("model", model, model.cells),
 }
 
 
@@ -61,7 +92,13 @@ def select(name: str, scale: Scale) -> tuple[str, tuple[Cell, ...]]:
     """
     short = name.removeprefix(f"{PREFIX}-")
     if short in STUDIES:
-        return short, STUDIES[short].cells(scale)
-    if name.startswith(f"{PREFIX}-") and name.count("-") > 1:
+        if not (cells := STUDIES[short].cells(scale)):
+            able = ", ".join(key for key, other in SCALES.items() if STUDIES[short].cells(other))
+            raise ValueError(
+                f"study {short} has no cells for {scale.puzzle}, whose replies lack what it varies; "
+                f"its boards are --family {able}"
+            )
+        return short, cells
+    if name.startswith(f"{PREFIX}-") and name.count("-") >= 4:
         return SINGLE, (parse_name(name),)
     return require("study", short, STUDIES), ()

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from studies.factors import FAMILIES, LEARNERS, Cell, require
+from studies.factors import FAMILIES, TECHNIQUE_FAMILY, USUAL_FIXED, Cell, require
+from studies.own_estimator import needs_critic
 
 
 @dataclass(frozen=True)
@@ -61,17 +62,23 @@ class Preset:
 
     def needs_sft(self, cell: Cell) -> bool:
         """Return whether the cell starts from a policy after SFT."""
-        return LEARNERS[cell.learner].policy == "tiny"
+        return cell.credit.policy == "tiny"
 
     def supervised_name(self, cell: Cell) -> str:
         """Return the name of the SFT that a cell starts from: equal for cells that share it."""
-        critic = LEARNERS[cell.learner].estimator == "ppo"
-        parts = [cell.family.lower(), "" if cell.thought == "none" else cell.thought, "critic" if critic else ""]
+        parts = [
+            cell.family.lower(),
+            "" if cell.thought == "none" else cell.thought,
+            "critic" if needs_critic(cell) else "",
+            "halves" if cell.interface == "split" else "",
+            f"fixed{cell.fixed_length}" if cell.fixed_length != USUAL_FIXED else "",
+            f"width{cell.width:g}" if cell.width != 1 else "",
+        ]
         return "-".join(part for part in parts if part)
 
     def sft_seconds(self, cell: Cell) -> float:
         """Return the expected seconds of the SFT that a cell starts from."""
-        return self._cost(cell).sft * (THOUGHT_SFT if cell.thought != "none" else 1.0)
+        return self._cost(cell).sft * (THOUGHT_SFT if cell.thought != "none" else 1.0) * max(1.0, cell.width)
 
     def seconds(self, cell: Cell) -> float:
         """Return the expected seconds of one seed of a cell, without the shared SFT."""
@@ -81,16 +88,23 @@ class Preset:
             return levels * self.untrained_puzzles * self.attempts * cost.untrained_episode
         evaluations = (2 if cell.run_as else 1) * self.test_puzzles * (2 if cell.trained else 1)
         if cell.trained:
-            evaluations += self.interval_puzzles * max(0, self.updates // self.evaluate_every - 1)
+            evaluations += self.interval_puzzles * (self.updates // self.evaluate_every + 1)
         played = levels * self.attempts * evaluations * cost.trained_episode
-        learned = self.updates * cost.update if cell.trained else 0.0
-        return (played + learned) * (THOUGHT_PLAY if cell.thought != "none" else 1.0)
+        learned = self.updates * cost.update * self._dearness(cell) if cell.trained else 0.0
+        return (played + learned) * self._slowness(cell)
 
     def study_seconds(self, cells: Iterable[Cell]) -> float:
         """Return the expected seconds of one seed of some cells, each SFT counted once."""
         chosen = list(cells)
         supervised = {self.supervised_name(cell): self.sft_seconds(cell) for cell in chosen if self.needs_sft(cell)}
         return sum(map(self.seconds, chosen)) + sum(supervised.values())
+
+    def _dearness(self, cell: Cell) -> float:
+        """Return how many times longer the updates of the cell's estimator take than plain ones."""
+        return ROLLOUT_VALUES if cell.credit.estimator == "vineppo" else 1.0
+
+    def _slowness(self, cell: Cell) -> float:
+        return (THOUGHT_PLAY if cell.thought != "none" else 1.0) * max(1.0, cell.width)
 
     def _cost(self, cell: Cell) -> FamilyCost:
         costs = self.costs or {}
@@ -99,11 +113,14 @@ class Preset:
 
 THOUGHT_SFT, THOUGHT_PLAY = 6.0, 3.0
 """How many times longer SFT and everything else take with thoughts; measured on 4x4."""
+ROLLOUT_VALUES = 12.0
+"""The same for updates whose values come from rollouts."""
 COSTS = {
     "t": FamilyCost(20.0, 0.55, 0.002, 0.001),
     "m": FamilyCost(120.0, 2.0, 0.008, 0.004),
     "l": FamilyCost(600.0, 6.0, 0.03, 0.006),
     "r": FamilyCost(300.0, 3.0, 0.02, 0.004),
+    TECHNIQUE_FAMILY: FamilyCost(600.0, 8.0, 0.04, 0.008),
 }
 
 PRESETS: dict[str, Preset] = {

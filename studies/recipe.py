@@ -12,7 +12,7 @@ import numpy as np
 from curricula import Instance, load_bank
 from horizon_bench.envs.settings import Settings
 from horizon_bench.policies import Policy, make_policy
-from studies.factors import FAMILIES, LEARNERS, Cell
+from studies.factors import FAMILIES, Cell
 
 STAGES = ("weights", "supervised", "reinforced", "evaluation", "interval", "choice")
 """Each draws from its own stream of a seed's random numbers; a new one goes to the end."""
@@ -43,7 +43,7 @@ def environment(cell: Cell, interface: str) -> Settings:
     """
     return Settings(
         interface=interface,
-        reward=LEARNERS[cell.learner].reward,
+        reward=cell.credit.reward,
         observation="compact",
         on_error=cell.on_error,
         on_void="end" if cell.thought == "checked" else "auto",
@@ -77,14 +77,14 @@ def instances(cell: Cell, levels: Sequence[str], split: str, per_level: int | No
 
 def untrained_policy(cell: Cell) -> Policy:
     """Return the policy of a cell without training."""
-    name = LEARNERS[cell.learner].policy
+    name = cell.credit.policy
     actions = {} if name == "random" else {"actions": expert_actions(cell.interface)}
     return make_policy(name, **actions, **({"error_rate": cell.mistake} if name == "noisy-expert" else {}))
 
 
 def label(cell: Cell) -> str:
     """Return what a reader calls the cell (`macro + subgoals, trained on T3`)."""
-    learner = LEARNERS[cell.learner]
+    learner = cell.credit
     words = _LEARNER_WORDS.get(cell.learner, f", {cell.learner}")
     if learner.policy != "tiny":
         mistake = f", {cell.mistake:.3g} errors a decision" if cell.mistake else ""
@@ -104,6 +104,9 @@ def _options(cell: Cell) -> str:
         "" if cell.geometric_mask else "no geometric mask",
         "" if cell.truncation else "no truncation",
         f"{cell.optimiser_steps} optimiser steps" if cell.optimiser_steps > 1 else "",
+        f"learning rate \N{MULTIPLICATION SIGN} {cell.rate:.3g}" if cell.rate != 1 else "",
+        f"only {cell.signs} advantages" if cell.signs != "both" else "",
+        f"width \N{MULTIPLICATION SIGN} {cell.width:.3g}" if cell.width != 1 else "",
     ]
     return "".join(f", {part}" for part in parts if part)
 

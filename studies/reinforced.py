@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +40,7 @@ def run_trained(run: CellRun) -> str:
         return f"{started:.0%} solved after SFT"
     _reinforce(run, policy, training)
     updates = training.update.updates
-    run.folder.rewind(lambda row: isinstance(row, EvaluationRecord) and (row.phase, row.update) == ("rl", updates))
+    run.folder.rewind(lambda row: isinstance(row, EvaluationRecord) and (row.phase, row.split) == ("rl", "test"))
     success = run.evaluate_fully(policy, "rl", updates, run.job.preset.test_puzzles, (FINAL_SHARE, 1.0))
     watch = Watch(run)
     watch.look()
@@ -67,10 +67,18 @@ def _after_sft(run: CellRun, policy: TinyPolicy, measured: dict[str, float], tra
         levels = "+".join(training.sft_levels)
         folder.append([UpdateRecord(job.study, run.cell.name, job.seed, "sft", training.sft.steps, levels, measured)])
         run.evaluate_fully(policy, "sft", 0, job.preset.test_puzzles, (0.02, SFT_SHARE))
+        if run.cell.trained:
+            _validate(run, policy, "sft", 0)
         (job.folder / "sft.done").touch()
     rows = [row for row in folder.records if isinstance(row, EvaluationRecord) and row.phase == "sft"]
-    own = [row.solved for row in rows if row.interface == run.cell.interface]
+    own = [row.solved for row in rows if row.interface == run.cell.interface and row.split == "test"]
     return sum(own) / len(own)
+
+
+def _validate(run: CellRun, policy: TinyPolicy, phase: str, update: int) -> None:
+    """Evaluate on a few validation puzzles of all levels: the curve that collapse is looked for in, from its start."""
+    chosen = instances(run.cell, test_levels(run.cell), "validation", run.job.preset.interval_puzzles)
+    run.evaluate_on(policy, chosen, run.cell.interface, phase, update, "interval")
 
 
 def _reinforce(run: CellRun, policy: TinyPolicy, training: Training) -> None:
@@ -123,6 +131,7 @@ class Watch:
         run, job = self.run, self.run.job
         seconds = time.perf_counter() - self._clock
         new = [(episode.tokens, episode.decisions, episode.atomic_steps) for episode in episodes]
+        new.append(_continued(metrics))
         self._totals = tuple(map(sum, zip(self._totals, *new, strict=True)))  # type: ignore[assignment]
         levels = "+".join(run.cell.train[_phase(run, update - 1)])
         record = UpdateRecord(job.study, run.cell.name, job.seed, "rl", update, levels, _named(metrics), *self._totals)
@@ -134,12 +143,9 @@ class Watch:
         self._clock = time.perf_counter()
 
     def on_evaluation(self, update: int, policy: TinyPolicy) -> None:
-        """Evaluate on validation puzzles; the last update's evaluation is the final one, on test puzzles."""
-        run, preset = self.run, self.run.job.preset
-        if update < preset.updates:
-            chosen = instances(run.cell, test_levels(run.cell), "validation", preset.interval_puzzles)
-            run.evaluate_on(policy, chosen, run.cell.interface, "rl", update, "interval")
-            self.look()
+        """Evaluate on validation puzzles."""
+        _validate(self.run, policy, "rl", update)
+        self.look()
         self._clock = time.perf_counter()
 
     def look(self) -> None:
@@ -167,6 +173,13 @@ class Watch:
             shutil.copytree(before[-1], draft)
             draft.replace(kept)
         return str(Path("checkpoints") / BEFORE_COLLAPSE)
+
+
+def _continued(metrics: Mapping[str, float]) -> tuple[int, int, int]:
+    """Return tokens, decisions and atomic steps of the continuations that an update's values were made from."""
+    costs = (int(metrics.get(name, 0)) for name in ("value_tokens", "value_decisions", "value_atomic_steps"))
+    tokens, decisions, steps = costs
+    return tokens, decisions, steps
 
 
 def _named(metrics: dict[str, float]) -> dict[str, float]:

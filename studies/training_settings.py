@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from curricula.levels import make_puzzle
 from horizon_bench.envs.settings import Settings
 from horizon_bench.training.configs import RolloutConfig, SftConfig, UpdateConfig
+from horizon_bench.training.halves import HALF_MODES
 from horizon_bench.training.settings import ModelSize, tiny_model, tiny_settings
 from puzzles.base import Puzzle
-from studies.factors import LEARNERS, Cell
+from studies.factors import TECHNIQUE_FAMILY, Cell
+from studies.own_estimator import needs_critic, resolve
 from studies.recipe import board_size, environment, instances, stage_seed
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ SFT_LEVELS: dict[str, tuple[str, ...]] = {
     "m": ("M1", "M2", "M3"),
     "l": ("L1", "L2", "L3", "L4"),
     "r": ("R1", "R2"),
+    TECHNIQUE_FAMILY: ("L1", "L2", "L3"),
 }
 """Levels of the expert traces, by family; longer ones stay unseen."""
 OWN_SFT_LEVELS = ("D1", "D2")
@@ -55,10 +58,11 @@ def resolved_training(job: CellJob) -> Training:
             f"preset {preset.name!r} trains {preset.model}, which this version cannot do yet; use --preset cpu"
         )
     model, sft = small_model(cell)
+    sft = replace(sft, modes=modes(cell, sft), targets=replace(sft.targets, fixed_length=cell.fixed_length))
     return Training(
-        hidden_size=model.hidden_size,
+        hidden_size=widened(model.hidden_size, cell.width),
         layers=model.layers,
-        value_head=LEARNERS[cell.learner].estimator == "ppo",
+        value_head=needs_critic(cell),
         sft=replace(sft, seed=stage_seed(job.seed, "supervised")),
         sft_levels=OWN_SFT_LEVELS if cell.module else SFT_LEVELS[cell.family],
         environment=environment(cell, cell.interface),
@@ -75,7 +79,7 @@ def resolved_training(job: CellJob) -> Training:
 def update_config(job: CellJob) -> UpdateConfig:
     """Return how a run's batches become optimiser steps."""
     cell, preset = job.cell, job.preset
-    estimator = LEARNERS[cell.learner].estimator
+    estimator = resolve(cell.credit.estimator)
     corrections = [
         *(["sequence-truncation"] if cell.truncation else []),
         *(["geometric-mask"] if cell.geometric_mask else []),
@@ -87,10 +91,24 @@ def update_config(job: CellJob) -> UpdateConfig:
         estimator_options=options,
         correction="+".join(corrections) or "none",
         steps_per_epoch=cell.optimiser_steps,
+        signs=cell.signs,
+        learning_rate=UpdateConfig.learning_rate * cell.rate,
+        value_rate=UpdateConfig.value_rate * cell.rate,
         evaluate_every=preset.evaluate_every,
         checkpoint_every=preset.evaluate_every,
         keep_checkpoints=0,
     )
+
+
+def modes(cell: Cell, sft: SftConfig) -> tuple[str, ...]:
+    """Return the replies that SFT teaches: the halves of actions as well where the cell acts in halves."""
+    return (*sft.modes, *HALF_MODES) if cell.interface == "split" else sft.modes
+
+
+def widened(width: int, multiple: float) -> int:
+    """Return about a multiple of the model's width: one that splits into heads of 16, or a single head."""
+    step = 16 if width * multiple > 32 else 8
+    return max(step, step * round(width * multiple / step))
 
 
 def new_policy(job: CellJob, training: Training) -> TinyPolicy:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +12,16 @@ import tyro
 from studies.matrix import SCALES, SINGLE, STUDIES, Cell, Scale, select
 from studies.presets import Preset, find_preset
 
+COMPARED = ("smoke", "cpu")
+"""Presets whose costs are listed by default."""
+
 
 @dataclass(frozen=True)
 class StudyList:
     """Show the studies."""
 
-    preset: str = "cpu"
-    """Preset that the cost is stated for: smoke, cpu or paper."""
+    preset: str = ""
+    """Preset that the cost is stated for: smoke, cpu or paper; by default smoke and cpu side by side."""
     family: str = ""
     """Board and levels: t (Sudoku 4x4), m (6x6), l (9x9), r (Rush Hour); the preset's own by default."""
     cells: bool = False
@@ -27,15 +31,18 @@ class StudyList:
 
     def run(self) -> int:
         """Print studies, questions, number of cells and cost."""
-        preset = find_preset(self.preset)
-        scale = find_scale(self.family or preset.family)
-        print(f"preset {preset.name}, {preset.seeds} seeds; cost in processor minutes, estimated\n")
+        presets = [find_preset(name) for name in ([self.preset] if self.preset else COMPARED)]
+        seeds = ", ".join(f"{preset.name} {preset.seeds}" for preset in presets)
+        print(f"Estimated processor minutes of all seeds ({seeds}); divide by the number of workers\n")
+        print(f"{'study':<12}{'cells':>6}" + "".join(f"{preset.name:>10}" for preset in presets) + "   question")
         for study in STUDIES.values():
-            cells = study.cells(scale)
-            minutes = preset.study_seconds(cells) * preset.seeds / 60
-            print(f"{study.name:<12} {len(cells):>3} cells  {minutes:>8.1f} min  {study.question}")
-            for cell in cells if self.cells else ():
-                print(f"    {cell.name:<56} {preset.seconds(cell) / 60:>8.1f} min a seed")
+            by_preset = [study.cells(find_scale(self.family or preset.family)) for preset in presets]
+            minutes = [_minutes(preset, cells) for preset, cells in zip(presets, by_preset, strict=True)]
+            print(f"{study.name:<12}{len(by_preset[-1]):>6}" + "".join(f"{text:>10}" for text in minutes), end="")
+            print(f"   {study.question}")
+            for cell in by_preset[-1] if self.cells else ():
+                alone = [_minutes(replace(preset, seeds=1), (cell,), shared=False) for preset in presets]
+                print(f"  {cell.name:<58}" + "".join(f"{text:>10}" for text in alone) + "   a seed, without SFT")
         if self.words:
             from studies.factors import factor_words
 
@@ -43,6 +50,16 @@ class StudyList:
             for factor, known in factor_words().items():
                 print(f"  {factor:<16} {known}")
         return 0
+
+
+def _minutes(preset: Preset, cells: Sequence[Cell], *, shared: bool = True) -> str:
+    """Return the expected minutes of some cells, with the SFT that they share or without; `?` where nobody measured."""
+    if not cells:
+        return "-"
+    if preset.costs is None:
+        return "?"
+    seconds = preset.study_seconds(cells) if shared else sum(map(preset.seconds, cells))
+    return f"{seconds * preset.seeds / 60:.1f}"
 
 
 @dataclass(frozen=True)
@@ -65,6 +82,9 @@ class StudyRun:
     """Board and levels: t, m, l (Sudoku 4x4, 6x6, 9x9), r (Rush Hour); the preset's own by default."""
     puzzle: str = ""
     """A puzzle of your own, as MODULE:NAME; MODULE must call horizon_bench.register_puzzle when imported."""
+    estimator: str = ""
+    """An estimator of your own, as MODULE:NAME: a function, or a name that MODULE registers. Beside every cell that
+    learns from plain outcomes stands the same one with your estimator."""
     report: Annotated[bool, tyro.conf.arg(help="Write report.html at the end.")] = field(default=True)
 
     def run(self) -> int:
@@ -76,6 +96,10 @@ class StudyRun:
             raise ValueError("workers and first-seed must be at least 0, seeds at least 1")
         preset = self._preset()
         study, cells = select(self.name, self._scale(preset))
+        if self.estimator:
+            from studies.own_estimator import beside
+
+            cells = beside(cells, self.estimator)
         seeds = range(self.first_seed, self.first_seed + (self.seeds or preset.seeds))
         failures = run_study(study, cells, seeds, preset, self.results, run_job, self.workers, finished)
         for failure in failures:

@@ -78,8 +78,10 @@ def test_a_trained_cell_leaves_all_its_records(unbroken: pathlib.Path) -> None:
     assert places == {
         ("sft", 0, "test", "macro"),
         ("sft", 0, "test", "macro-stepwise"),
+        ("sft", 0, "validation", "macro"),
         ("rl", 2, "validation", "macro"),
         ("rl", 4, "validation", "macro"),
+        ("rl", 6, "validation", "macro"),
         ("rl", 6, "test", "macro"),
         ("rl", 6, "test", "macro-stepwise"),
     }

@@ -76,7 +76,7 @@ def test_wrong_usage_gives_one_clear_line_and_status_2(
         (["study", "run", "smoke", "--seeds", "0"], "seeds at least 1"),
         (["study", "run", "horizon", "--puzzle", "nowhere_at_all:Thing"], "cannot import module 'nowhere_at_all'"),
         (["study", "run", "horizon", "--puzzle", "thing"], "MODULE:NAME"),
-        (["study", "list", "--family", "q"], "unknown family"),
+        (["study", "list", "--family", "x"], "unknown family"),
         (["report", "no/such/folder"], "no results folder at no/such/folder"),
         (["eval", "exprt"], "did you mean 'expert'"),
         (["eval", "expert", "--level", "R1", "T1"], "belongs to sudoku"),

@@ -42,6 +42,9 @@ def cells(draw: st.DrawFn) -> Cell:
         geometric_mask=draw(st.booleans()),
         truncation=draw(st.booleans()),
         optimiser_steps=draw(st.integers(1, 12)),
+        rate=draw(st.sampled_from([1.0, 0.5, 3.0, 0.25])),
+        signs=draw(st.sampled_from(["both", "positive", "negative"])),
+        width=draw(st.sampled_from([1.0, 0.5, 2.0])),
     )
 
 
@@ -63,6 +66,10 @@ def test_names_read_as_documented() -> None:
     assert parse_name("study-rush-atomic-r1to2-outcome").train == (("R1",), ("R2",))
     assert parse_name("study-sudoku-macro-t3-outcome-asstepwise-checked-slip0p5").slip == 0.005
     assert parse_name("study-sudoku-atomic-l-noisy-strict-err5").mistake == 0.05
+    assert parse_name("study-sudoku-atomic-q2s3sto4p-outcome").train == (("L2-single", "L3-single"), ("L4-pair",))
+    assert parse_name("study-sudoku-macro-t3-outcome-steps4-rate0p5-onlypositive-width2") == Cell(
+        interface="macro", train=(("T3",),), optimiser_steps=4, rate=0.5, signs="positive", width=2.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,6 +78,9 @@ def test_names_read_as_documented() -> None:
         ("study-sudoko-macro-t3-outcome", "unknown puzzle 'sudoko'; did you mean 'sudoku'"),
         ("study-sudoku-marco-t3-outcome", "unknown interface 'marco'; did you mean 'macro'"),
         ("study-sudoku-macro-t9-outcome", "unknown level 'T9'"),
+        ("study-sudoku-macro-t3s-outcome", "unknown level 'T3s'"),
+        ("study-sudoku-macro-q2f-outcome", "unknown level 'Q2f'"),
+        ("study-sudoku-macro-t3-outcome-rate0", "0..100"),
         ("study-sudoku-macro-r1-outcome", "unknown family of levels of sudoku 'r'"),
         ("study-sudoku-macro-t3-subgaol", "unknown learner 'subgaol'; did you mean 'subgoal'"),
         ("study-sudoku-macro-t3-subgoal-strikt", "unknown option 'strikt'; did you mean 'strict'"),
@@ -90,16 +100,17 @@ def test_a_mistyped_factor_is_refused_with_the_nearest(name: str, message: str) 
 
 
 def test_families_are_those_of_the_levels() -> None:
-    from curricula import LEVELS
+    from curricula.levels import find_level
 
     for family in FAMILIES.values():
         for name in family.levels:
-            assert (LEVELS[name].puzzle, LEVELS[name].size) == (family.puzzle, family.size)
+            assert (find_level(name).puzzle, find_level(name).size) == (family.puzzle, family.size)
+        assert len(family.by_word) == len(family.levels)
 
 
 def test_every_factor_is_explained() -> None:
     words = factor_words()
-    optional = {field.name for field in fields(Cell)} - {"family", "train", "module"}
+    optional = {field.name for field in fields(Cell)} - {"family", "train", "module", "estimator"}
     assert optional <= set(words)
 
 

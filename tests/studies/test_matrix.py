@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from studies.factors import FAMILIES
+from studies.factors import FAMILIES, LEARNERS
 from studies.matrix import SCALES, SINGLE, STUDIES, parse_name, select
 from studies.presets import PRESETS, find_preset
 
@@ -13,7 +13,8 @@ from studies.presets import PRESETS, find_preset
 @pytest.mark.parametrize("family", SCALES)
 def test_every_cell_of_every_study_has_its_own_readable_name(study: str, family: str) -> None:
     cells = STUDIES[study].cells(SCALES[family])
-    assert len({cell.name for cell in cells}) == len(cells) > 0
+    assert len({cell.name for cell in cells}) == len(cells)
+    assert cells or (study, family) == ("turn-risk", "r")
     assert [parse_name(cell.name) for cell in cells] == list(cells)
 
 
@@ -51,12 +52,51 @@ def test_a_study_is_found_by_its_name_and_by_its_tox_environment() -> None:
     [
         ("smok", "did you mean 'smoke'"),
         ("study-horizn", "did you mean 'horizon'"),
+        ("study-turn-rsk", "did you mean 'turn-risk'"),
         ("study-sudoku-marco-t3-sft", "did you mean 'macro'"),
     ],
 )
 def test_an_unknown_study_is_refused_with_the_nearest(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         select(name, SCALES["t"])
+
+
+def test_a_study_without_cells_on_a_board_names_those_that_have_some() -> None:
+    with pytest.raises(ValueError, match=r"turn-risk has no cells for rush-hour.*--family t, m, l, q"):
+        select("turn-risk", SCALES["r"])
+
+
+def test_the_arms_of_turn_risk_differ_in_nothing_but_risk_rule_and_interface() -> None:
+    cells = STUDIES["turn-risk"].cells(SCALES["t"])
+    arms = {(cell.slip, cell.on_error, cell.interface, cell.trained) for cell in cells}
+    assert {(slip, rule) for slip, rule, _, _ in arms} == {
+        (slip, rule) for slip in (0.0, 0.005, 0.01, 0.02) for rule in ("semi", "strict")
+    }
+    for slip, rule, interface, trained in arms:
+        twin = {"atomic": "macro", "macro": "atomic"}[interface]
+        assert (slip, rule, twin, trained) in arms
+    assert {PRESETS["cpu"].supervised_name(cell) for cell in cells} == {"t-checked"}
+
+
+def test_every_estimator_of_the_suite_has_a_learner_and_a_cell() -> None:
+    from horizon_bench.credit import ESTIMATORS
+
+    alias = {"subgoal"}  # of subgoal-next
+    assert set(ESTIMATORS) - alias <= {learner.estimator for learner in LEARNERS.values()}
+    cells = STUDIES["credit"].cells(SCALES["t"])
+    assert {cell.credit.estimator for cell in cells} == set(ESTIMATORS) - alias
+
+
+def test_only_returns_cut_at_subgoals_pay_for_them() -> None:
+    paid = {learner.estimator for learner in LEARNERS.values() if learner.reward == "subgoal"}
+    assert paid == {"subgoal-next", "subgoal-own"}
+
+
+def test_recipe_holds_every_combination_and_an_anchor_with_one_step() -> None:
+    cells = STUDIES["recipe"].cells(SCALES["t"])
+    several = {(cell.truncation, cell.geometric_mask, cell.normalized) for cell in cells if cell.optimiser_steps > 1}
+    assert len(several) == 8
+    assert [cell.name for cell in cells if cell.optimiser_steps == 1] == ["study-sudoku-macro-t3-outcome"]
 
 
 def test_an_unknown_preset_is_refused_with_the_nearest() -> None:
@@ -74,7 +114,19 @@ def test_cells_that_share_an_sft_differ_in_nothing_that_it_sees() -> None:
             "study-sudoku-macro-t3-outcome-checked",
             "study-sudoku-macro-m2-outcome",
             "study-rush-macro-r1-outcome",
+            "study-sudoku-atomic-t3-ppo",
+            "study-sudoku-atomic-t3-vineppo",
+            "study-sudoku-fixed2-t3-outcome",
+            "study-sudoku-fixed3-t3-outcome",
+            "study-sudoku-split-t3-outcome",
+            "study-sudoku-macro-t3-outcome-width2",
         )
     }
     shared = [name for name in names if names[name] == names["study-sudoku-macro-t3-outcome"]]
-    assert shared == ["study-sudoku-macro-t3-outcome", "study-sudoku-atomic-t2-subgoal"]
+    assert shared == [
+        "study-sudoku-macro-t3-outcome",
+        "study-sudoku-atomic-t2-subgoal",
+        "study-sudoku-atomic-t3-vineppo",
+        "study-sudoku-fixed2-t3-outcome",
+    ]
+    assert len(set(names.values())) == 8

@@ -9,13 +9,7 @@ from studies.presets import PRESETS
 from studies.recipe import STAGES, environment, expert_actions, instances, label, stage_seed, untrained_policy
 from studies.recipe import test_levels as levels_of
 from studies.runner import CellJob
-from studies.training_settings import resolved_training
-
-
-def every_cell() -> list[Cell]:
-    return list(
-        dict.fromkeys(cell for study in STUDIES.values() for scale in SCALES.values() for cell in study.cells(scale))
-    )
+from studies.training_settings import Training, resolved_training, widened
 
 
 def test_stages_of_near_seeds_draw_from_unrelated_streams() -> None:
@@ -24,15 +18,22 @@ def test_stages_of_near_seeds_draw_from_unrelated_streams() -> None:
     assert stage_seed(3, "evaluation") == stage_seed(3, "evaluation")
 
 
-@pytest.mark.parametrize("cell", every_cell(), ids=lambda cell: cell.name)
-def test_every_cell_of_every_study_has_valid_settings(cell: Cell) -> None:
+@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_cell_of_every_study_has_valid_settings(study: str, scale: str) -> None:
+    for cell in STUDIES[study].cells(SCALES[scale]):
+        check_settings(cell)
+
+
+def check_settings(cell: Cell) -> None:
     settings = environment(cell, cell.evaluation_interface)
     assert settings.on_error == cell.on_error
     if PRESETS["cpu"].needs_sft(cell):
         training = resolved_training(CellJob("results", "test", cell, 0, PRESETS["cpu"]))
         assert training.update.updates == PRESETS["cpu"].updates
-        assert set(training.sft_levels) < set(levels_of(cell))
-        assert set(cell.train_levels) <= set(training.sft_levels)
+        if cell.family != "q":
+            assert set(training.sft_levels) < set(levels_of(cell))
+            assert set(cell.train_levels) <= set(training.sft_levels)
     else:
         assert untrained_policy(cell) is not None
 
@@ -74,3 +75,22 @@ def test_recipe_words_change_what_they_name() -> None:
     assert plain.correction == "sequence-truncation+geometric-mask"  # type: ignore[attr-defined]
     assert (other.correction, other.steps_per_epoch) == ("none", 4)  # type: ignore[attr-defined]
     assert other.estimator_options == {"normalized": False}  # type: ignore[attr-defined]
+    third = update("study-sudoku-macro-t3-outcome-rate0p5-onlynegative")
+    assert third.learning_rate == plain.learning_rate / 2  # type: ignore[attr-defined]
+    assert (plain.signs, third.signs) == ("both", "negative")  # type: ignore[attr-defined]
+
+
+def test_an_interface_is_taught_what_it_asks_for() -> None:
+    def training(name: str) -> Training:
+        return resolved_training(CellJob("results", "test", parse_name(name), 0, PRESETS["smoke"]))
+
+    plain = training("study-sudoku-macro-t3-outcome")
+    assert training("study-sudoku-split-t3-outcome").sft.modes == (*plain.sft.modes, "what", "where")
+    assert training("study-sudoku-fixed3-t3-outcome").sft.targets.fixed_length == 3
+    assert training("study-sudoku-atomic-t3-outcome").sft == plain.sft
+
+
+@pytest.mark.parametrize(("multiple", "width"), [(0.5, 24), (1.0, 48), (2.0, 96)])
+def test_model_widths_split_into_heads(multiple: float, width: int) -> None:
+    assert widened(48, multiple) == width
+    assert widened(64, multiple) % 16 == 0
