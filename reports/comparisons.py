@@ -12,7 +12,7 @@ import numpy as np
 from reports.conditions import Condition
 from reports.gather_success import difference
 from reports.intervals import Estimate, gap_estimate, generator, improvement_estimate, interquartile_estimate
-from reports.panels import board_name, other_settings
+from reports.panels import board_name, other_settings, schedule
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _axis(one: Condition, other: Condition) -> str | None:
     differs = {
         "interface": one.interface != other.interface,
         "credit": learned and (one.cell.reward, one.cell.estimator) != (other.cell.reward, other.cell.estimator),
-        "levels": learned and one.cell.train_levels != other.cell.train_levels,
+        "levels": learned and schedule(one.cell) != schedule(other.cell),
         "settings": other_settings(one.cell) != other_settings(other.cell) or one.variant != other.variant,
         "policy": one.cell.policy != other.cell.policy,
     }

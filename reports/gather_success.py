@@ -1,4 +1,4 @@
-"""From conditions to the panels about final scores: success by distance, H50, the technique map, the macro edge."""
+"""From conditions to the panels about final scores: success by distance, H50, the technique map."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from reports.panels import (
     board_name,
     counted,
     marked,
-    on_error,
     other_settings,
     sizes,
     trained_on,
@@ -25,9 +24,6 @@ from reports.panels import (
 
 MOST_IN_A_PANEL = 8
 """Conditions in one panel, beyond which it is split by their settings."""
-SMALLEST_SPREAD = 1.0
-"""Points of risk between the safest and the riskiest condition, under which no curve against risk is drawn."""
-
 Facet = tuple[str, Sequence[Condition]]
 
 
@@ -67,45 +63,6 @@ def horizon_panels(conditions: Sequence[Condition]) -> tuple[Panel, ...]:
 def technique_maps(conditions: Sequence[Condition]) -> tuple[Heat, ...]:
     """Return success by distance and hardest technique, a map for each condition with more than one technique."""
     return tuple(_technique_map(one) for one in conditions if len({row.technique for row in one.records} - {"-"}) > 1)
-
-
-def edge_panels(conditions: Sequence[Condition]) -> tuple[Panel, ...]:
-    """Return what a macro gains over single actions against the share of decisions that are lost.
-
-    Pairs the macro and the atomic conditions of one study that differ in nothing else, seed by seed and puzzle by
-    puzzle. The share of lost decisions is the atomic condition's own.
-    """
-    atomic, macro = (
-        {_twin(one): one for one in conditions if one.interface == interface} for interface in ("atomic", "macro")
-    )
-    points: dict[tuple[str, str, str, str], list[Point]] = defaultdict(list)
-    for twin in atomic:
-        if twin not in macro:
-            continue
-        plain, long = atomic[twin], macro[twin]
-        risk = plain.share(lambda row: row.unreadable_decisions, lambda row: row.decisions)
-        for level in plain.levels:
-            if level in long.levels and np.isfinite(risk):
-                gap = difference(long, plain, level)
-                points[plain.cell.study, plain.phase, on_error(plain.cell), level].append(Point(100 * risk, gap, level))
-    titles: dict[str, list[Series]] = defaultdict(list)
-    for (study, phase, rule, level), found in points.items():
-        if max(point.x for point in found) - min(point.x for point in found) >= SMALLEST_SPREAD:
-            after = f", on error: {rule}" if rule else ""
-            ordered = tuple(sorted(found, key=lambda point: point.x))
-            words = "SFT only" if phase == "sft" else "after RL"
-            titles[f"{study}: {words}{after}"].append(Series(level, level, "outcome", phase, ordered))
-    return tuple(
-        Panel(
-            title,
-            "decisions lost to a slip (% of the atomic policy's)",
-            "success, macro minus atomic (points)",
-            marked(series),
-            note=f"{sizes([point.estimate for one in series for point in one.points], 4)}; "
-            "bars: 95 % intervals of the paired difference over seeds and puzzles",
-        )
-        for title, series in titles.items()
-    )
 
 
 def difference(one: Condition, other: Condition, level: str | None = None) -> Estimate:
@@ -209,10 +166,3 @@ def _easiest_first(names: set[str]) -> list[str]:
 
     order = [technique.name.lower() for technique in TECHNIQUES]
     return sorted(names, key=lambda name: (order.index(name.lower()) if name.lower() in order else len(order), name))
-
-
-def _twin(one: Condition) -> tuple[object, ...]:
-    """Return all that must agree between a macro and an atomic condition to be compared."""
-    learned = (one.cell.train_levels, one.cell.reward, one.cell.estimator) if one.phase == "rl" else ()
-    board = (one.cell.study, one.cell.puzzle, one.cell.size, one.cell.policy)
-    return (*board, one.phase, one.variant, learned, other_settings(one.cell))

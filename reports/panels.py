@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from reports.intervals import Estimate
@@ -87,7 +88,7 @@ def marked(series: list[Series]) -> tuple[Series, ...]:
     return tuple(result)
 
 
-_OWN = frozenset({"interface", "run_as", "train", "learner", "name", "label", "seed"})
+_OWN = frozenset({"interface", "run_as", "train", "learner", "estimator", "name", "label", "seed"})
 """Settings of a cell that have a column of their own, or say nothing about what it does."""
 
 
@@ -116,9 +117,19 @@ def board_words(puzzle: str, size: int) -> str:
     return f"{name} {size}\N{MULTIPLICATION SIGN}{size}" if size else name
 
 
+def schedule(cell: CellRecord) -> tuple[tuple[str, ...], ...]:
+    """Return the levels trained on, phase after phase; one phase of all where the settings do not say."""
+    own = cell.settings.get("cell")
+    phases = own.get("train") if isinstance(own, Mapping) else None
+    if not phases:
+        return (cell.train_levels,) if cell.train_levels else ()
+    return tuple(tuple(map(str, phase)) for phase in phases)
+
+
 def trained_on(cell: CellRecord) -> str:
     """Return the levels trained on as text."""
-    return f"trained on {', '.join(cell.train_levels)}" if cell.train_levels else "not trained"
+    phases = ", then ".join(", ".join(phase) for phase in schedule(cell))
+    return f"trained on {phases}" if phases else "not trained"
 
 
 def sizes(estimates: list[Estimate], attempts: int) -> str:

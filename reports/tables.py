@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from reports.comparisons import Comparison, generalisation_gap, interquartile
@@ -17,57 +14,24 @@ from reports.intervals import Estimate, generator, mean_estimate, rate_estimate
 from reports.panels import board_name, counted, trained_on
 from reports.published import PUBLISHED, beside
 from reports.results import Results, Run
+from reports.study_tables import closed_form_table, edge_table
+from reports.table import MISSING, Table
 
-MISSING = "\N{EM DASH}"
-MINUS = "\N{MINUS SIGN}"
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of texts."""
-
-    name: str
-    """Of its files."""
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
-    """What n, k and the intervals are."""
-
-    def to_csv(self) -> str:
-        """Return the table as comma-separated values."""
-        buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(self.rows)
-        return buffer.getvalue()
-
-    def to_markdown(self) -> str:
-        """Return the table as Markdown, its note below."""
-        lines = [self.columns, tuple("---" for _ in self.columns), *self.rows]
-        cells = (
-            "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines
-        )
-        return "\n".join([*cells, *(["", self.note] if self.note else [])]) + "\n"
-
-    def to_latex(self) -> str:
-        """Return the table as a LaTeX `table` with `booktabs` rules."""
-        lines = [" & ".join(map(_latex, row)) + r" \\" for row in self.rows]
-        return "\n".join(
-            [
-                r"\begin{table}",
-                rf"\caption{{{_latex(self.title)}. {_latex(self.note)}}}",
-                rf"\begin{{tabular}}{{{'l' * len(self.columns)}}}",
-                r"\toprule",
-                " & ".join(map(_latex, self.columns)) + r" \\",
-                r"\midrule",
-                *lines,
-                r"\bottomrule",
-                r"\end{tabular}",
-                r"\end{table}",
-                "",
-            ]
-        )
+__all__ = [
+    "Table",
+    "all_tables",
+    "closed_form_table",
+    "collapse_table",
+    "comparisons_table",
+    "conditions_table",
+    "edge_table",
+    "equal_cost_table",
+    "gaps_table",
+    "horizon_table",
+    "levels_table",
+    "published_table",
+    "write_tables",
+]
 
 
 def horizon_table(conditions: Sequence[Condition]) -> Table:
@@ -251,6 +215,8 @@ def all_tables(
         comparisons_table(comparisons),
         gaps_table(conditions),
         equal_cost_table(results),
+        edge_table(conditions),
+        closed_form_table(conditions),
         collapse_table(results),
         published_table(conditions),
     )
@@ -317,28 +283,3 @@ def _attempts(conditions: Sequence[Condition]) -> str:
 
 def _probability(value: float) -> str:
     return f"{value:.4f}" if 0 < value < 1 else MISSING
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "%": r"\%",
-    "&": r"\&",
-    "_": r"\_",
-    "#": r"\#",
-    "$": r"\$",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"$<$",
-    ">": r"$>$",
-    MINUS: r"$-$",
-    MISSING: "---",
-    "\N{MULTIPLICATION SIGN}": r"$\times$",
-    "\N{INFINITY}": r"$\infty$",
-    "\N{MIDDLE DOT}": r"$\cdot$",
-}
-
-
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)

@@ -16,7 +16,8 @@ from reports.figures.charts import draw_bands, draw_differences, draw_forest, dr
 from reports.figures.maps import draw_map
 from reports.figures.style import SETTINGS, png_bytes, svg_bytes, write_figure
 from reports.gather_credit import credit_map, credit_pictures
-from reports.gather_success import edge_panels, horizon_panels, success_panels, technique_maps
+from reports.gather_edge import edge_panels
+from reports.gather_success import horizon_panels, success_panels, technique_maps
 from reports.gather_training import cost_panels, metric_panels, training_panels
 from reports.panels import Heat, Panel
 from reports.results import Results

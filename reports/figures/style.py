@@ -25,6 +25,9 @@ INTERFACE_COLOURS: dict[str, str] = {
 }
 """Okabe-Ito colour of each interface; those with a number (`macro-fixed-2`) share one."""
 
+DISTANCE_COLOURS = ("#a9c3a3", "#86b09b", "#629a97", "#458391", "#316b87", "#255279", "#1f3a63")
+"""Shades of curves that stand for distances, short to long."""
+
 OTHER_COLOURS = ("#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#0072B2", "#D55E00")
 """Colours of series that are no interfaces, such as levels, in order of appearance."""
 
@@ -77,7 +80,9 @@ SETTINGS: Any = {
 
 
 def colour_of(interface: str, position: int = 0) -> str:
-    """Return the colour of an interface, or the one at `position` for a name that is no interface."""
+    """Return the colour of an interface, or the one at `position` for `distance` and other names."""
+    if interface == "distance":
+        return DISTANCE_COLOURS[min(position, len(DISTANCE_COLOURS) - 1)]
     longest = sorted(INTERFACE_COLOURS, key=len, reverse=True)
     base = next((name for name in longest if interface == name or interface.startswith(f"{name}-")), None)
     return INTERFACE_COLOURS[base] if base else OTHER_COLOURS[position % len(OTHER_COLOURS)]
