@@ -7,6 +7,7 @@ import pytest
 
 from reports.comparisons import Comparison, compare, generalisation_gap, interquartile
 from reports.conditions import Condition, conditions_of
+from reports.panels import trained_on
 from reports.published import PUBLISHED, beside, training_length
 from reports.results import load_results
 
@@ -50,6 +51,17 @@ def test_a_setting_that_differs_is_named(conditions: tuple[Condition, ...]) -> N
     macro = next(one for one in conditions if (one.phase, one.interface) == ("rl", "macro"))
     cell = replace(macro.cell, cell="other", settings={"cell": {**macro.cell.settings["cell"], "slip": 0.5}})
     assert compare([macro, replace(macro, cell=cell, label="other")])[0].axis == "slip"
+
+
+def test_schedules_of_the_same_levels_are_told_apart(conditions: tuple[Condition, ...]) -> None:
+    macro = next(one for one in conditions if (one.phase, one.interface) == ("rl", "macro"))
+    made = []
+    for train in ([["T2"], ["T3"]], [["T2", "T3"]]):
+        settings = {"cell": {**macro.cell.settings["cell"], "train": train}}
+        cell = replace(macro.cell, cell=str(train), train_levels=("T2", "T3"), settings=settings)
+        made.append(replace(macro, cell=cell, label=trained_on(cell)))
+    assert [one.label for one in made] == ["trained on T2, then T3", "trained on T2, T3"]
+    assert compare(made)[0].axis == "levels"
 
 
 def test_the_gap_is_trained_minus_longer(conditions: tuple[Condition, ...]) -> None:

@@ -5,6 +5,7 @@ import pathlib
 import pytest
 
 from studies.cli import main
+from studies.matrix import STUDIES
 
 
 def test_a_cell_runs_to_its_report_is_kept_and_refuses_another_preset(
@@ -53,3 +54,23 @@ def test_a_corrupt_results_folder_is_named_and_left_as_it_was(
     assert err.count("\n") == 1
     assert "cell.json" in err
     assert (folder / "cell.json").read_text() == "{broken"
+
+
+def test_the_list_states_every_study_and_its_cost_at_each_preset(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["study", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].split() == ["study", "cells", "smoke", "cpu", "question"]
+    shown = {line.split()[0]: line.split()[1:4] for line in lines[3:]}
+    assert set(shown) == set(STUDIES)
+    for cells, smoke, cpu in shown.values():
+        assert int(cells) > 0
+        assert 0 < float(smoke) < float(cpu)
+
+
+def test_costs_that_nobody_measured_and_studies_without_cells_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["study", "list", "--preset", "paper", "--cells"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all(line.split()[2] == "?" for line in lines[3:] if not line.startswith("  "))
+    assert any(line.startswith("  study-sudoku-macro-l34-outcome ") for line in lines)
+    assert main(["study", "list", "--family", "r"]) == 0
+    assert next(line for line in capsys.readouterr().out.splitlines() if line.startswith("turn-risk")).split()[2] == "-"
