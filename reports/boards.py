@@ -18,6 +18,23 @@ VEHICLES = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#
 PRIMARY = "#D55E00"
 
 
+WALL = "x"
+
+
+@dataclass(frozen=True)
+class Vehicle:
+    """A vehicle on a Rush Hour board, its place and extent in cells."""
+
+    name: str
+    top: int
+    left: int
+    height: int
+    width: int
+    colour: str
+    primary: bool
+    """Whether it is the one that has to leave."""
+
+
 @dataclass(frozen=True)
 class Board:
     """A board after some decisions."""
@@ -51,6 +68,25 @@ def boards_of(stored: StoredEpisode) -> list[Board]:
     return boards
 
 
+def cells_of(stored: StoredEpisode) -> list[tuple[str, ...]]:
+    """Return the board's cells before the first decision and after each one, row by row, "" for an empty one.
+
+    Each is () where the puzzle is not known here or fills no square board.
+    """
+    empty: list[tuple[str, ...]] = [()] * (len(stored.episode.turns) + 1)
+    try:
+        puzzle = _rules(stored)
+        cells = [_cells(puzzle, state) for state in _states(puzzle, stored)]
+    except (KeyError, ValueError, TypeError):
+        return empty
+    return cells if all(fills_square(stored.size, board) for board in cells) else empty
+
+
+def fills_square(size: int, cells: Sequence[str]) -> bool:
+    """Return whether cells can be drawn as a square board of that many rows."""
+    return size >= 1 and len(cells) == size * size and all(len(cell) <= 2 for cell in cells)
+
+
 def draw_board(
     puzzle: str, size: int, cells: Sequence[str], start: Sequence[str] = (), before: Sequence[str] = ()
 ) -> str:
@@ -63,7 +99,7 @@ def draw_board(
         start: cells at the start; digits that stand there already are drawn as given.
         before: cells before the decision; what changed is highlighted.
     """
-    if size < 1 or len(cells) != size * size or any(len(cell) > 2 for cell in cells):
+    if not fills_square(size, cells):
         return ""
     side = size * CELL
     changed = [index for index, cell in enumerate(cells) if before and cell != before[index]]
@@ -99,13 +135,13 @@ def _cells(puzzle: Puzzle[Any, Any], state: Any) -> tuple[str, ...]:
 def _grid(puzzle: str, size: int) -> str:
     side = size * CELL
     thin = "".join(f"M{n * CELL} 0V{side}M0 {n * CELL}H{side}" for n in range(1, size))
-    rows, columns = _box(size) if puzzle == "sudoku" else (size, size)
+    rows, columns = box_of(size) if puzzle == "sudoku" else (size, size)
     thick = "".join(f"M{n * CELL} 0V{side}" for n in range(columns, size, columns))
     thick += "".join(f"M0 {n * CELL}H{side}" for n in range(rows, size, rows))
     return f'<path class="thin" d="{thin}"/><path class="thick" d="{thick}M0 0H{side}V{side}H0Z"/>'
 
 
-def _box(size: int) -> tuple[int, int]:
+def box_of(size: int) -> tuple[int, int]:
     """Return rows and columns of a Sudoku box."""
     rows = max(part for part in range(1, int(size**0.5) + 1) if size % part == 0)
     return rows, size // rows
@@ -129,28 +165,31 @@ def _digits(size: int, cells: Sequence[str], start: Sequence[str]) -> str:
 
 
 def _vehicles(size: int, cells: Sequence[str]) -> str:
-    names = list(dict.fromkeys(cell for cell in cells if cell))
+    drawn = [_square(size, index, "wall") for index, cell in enumerate(cells) if cell == WALL]
+    for one in vehicles_of(size, cells):
+        x, y, width, height = (CELL * number for number in (one.left, one.top, one.width, one.height))
+        drawn.append(
+            f'<rect x="{x + 2}" y="{y + 2}" width="{width - 4}" height="{height - 4}" '
+            f'rx="5" fill="{one.colour}"/><text class="vehicle" x="{x + width / 2}" '
+            f'y="{y + height / 2 + 4}">{escape(one.name)}</text>'
+        )
+        if one.primary:
+            drawn.append(f'<path class="exit" d="M{size * CELL} {y}v{CELL}"/>')
+    return "".join(drawn)
+
+
+def vehicles_of(size: int, cells: Sequence[str]) -> list[Vehicle]:
+    """Return the vehicles of a board in the order of their first cells, coloured by name."""
+    names = [name for name in dict.fromkeys(cells) if name not in ("", WALL)]
     primary = "X" if "X" in names else "A"
-    drawn = []
-    others = sorted(name for name in names if name not in (primary, "x"))
+    others = sorted(name for name in names if name != primary)
+    vehicles = []
     for name in names:
         places = [divmod(index, size) for index, cell in enumerate(cells) if cell == name]
-        if name == "x":
-            drawn += [_square(size, row * size + column, "wall") for row, column in places]
-            continue
-        top, left = min(row for row, _ in places), min(column for _, column in places)
-        height = max(row for row, _ in places) - top + 1
-        width = max(column for _, column in places) - left + 1
+        (top, left), (bottom, right) = places[0], places[-1]
         colour = PRIMARY if name == primary else VEHICLES[others.index(name) % len(VEHICLES)]
-        drawn.append(
-            f'<rect x="{left * CELL + 2}" y="{top * CELL + 2}" width="{width * CELL - 4}" height="{height * CELL - 4}" '
-            f'rx="5" fill="{colour}"/><text class="vehicle" x="{(left + width / 2) * CELL}" '
-            f'y="{(top + height / 2) * CELL + 4}">{escape(name)}</text>'
-        )
-        if name == primary:
-            middle = (top + 0.5) * CELL
-            drawn.append(f'<path class="exit" d="M{size * CELL} {middle - CELL / 2}v{CELL}"/>')
-    return "".join(drawn)
+        vehicles.append(Vehicle(name, top, left, bottom - top + 1, right - left + 1, colour, name == primary))
+    return vehicles
 
 
 def _square(size: int, index: int, kind: str) -> str:

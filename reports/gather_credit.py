@@ -1,53 +1,105 @@
-"""From stored episodes to credit pictures: what every estimator makes of the same decisions."""
+"""From stored attempts to credit pictures: what every estimator makes of the same decisions."""
 
 from __future__ import annotations
 
 import logging
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from horizon_bench.credit import ESTIMATORS, NEEDS_VALUES, CreditBatch
-from reports.panels import Heat, board_words
+from horizon_bench.credit import ESTIMATORS, NEEDS_VALUES, CreditBatch, Estimator
+from horizon_bench.credit.table import usable_estimators
+from horizon_bench.episodes import Turn
+from reports.boards import cells_of
+from reports.panels import Heat, Moment, Timeline, board_words, counted
 from reports.records import StoredEpisode
 from reports.results import Run
+from reports.trajectories import (
+    Attempt,
+    Group,
+    change_of,
+    detour_decisions,
+    groups_of,
+    pick_attempts,
+)
 
-LONGEST = 24
-"""Most decisions of an episode that is drawn."""
+MISSING = {
+    "failed": "no failed attempt",
+    "detour": "no attempt that made a detour (under most error rules a mistake ends the attempt)",
+}
 
 log = logging.getLogger(__name__)
 
 
-def credit_pictures(runs: Iterable[Run]) -> tuple[Heat, ...]:
-    """Return one picture a study: all estimators on a group of attempts of which some failed and some reached subgoals.
+def credit_pictures(runs: Iterable[Run]) -> tuple[Timeline, ...]:
+    """Return a failed and a detouring attempt of each study and board, chosen as `reports.trajectories` says.
 
-    Estimators that need a critic's values are left out; so are aliases that equal an earlier row.
+    Boards on which some group holds both outcomes come first: without them most estimators give nothing but zeros.
     """
-    pictures = []
-    for study, group in _groups(runs).items():
-        episodes = [stored.episode for stored in group]
-        chosen = max(range(len(episodes)), key=lambda index: _telling(group[index]))
-        batch = CreditBatch.from_episodes(episodes)
-        advantages = _advantages(batch, slice(int(batch.offsets[chosen]), int(batch.offsets[chosen + 1])))
-        turns = episodes[chosen].turns
-        stored = group[chosen]
-        outcome = "solved" if stored.episode.solved else f"not solved ({stored.episode.end_reason})"
-        pictures.append(
-            credit_map(
-                advantages,
-                title=f"{study}: {stored.interface}, attempt {stored.episode.attempt + 1}, {outcome}",
-                subgoals=[index for index, turn in enumerate(turns) if turn.subgoals_reached],
-                note=f"n = {len(episodes)} attempts at one puzzle, distance {stored.episode.distance} atomic actions",
-            )
-        )
-    return tuple(pictures)
+    boards = sorted(_boards(runs).values(), key=lambda groups: not any(Attempt(group, 0).mixed for group in groups))
+    return tuple(picture for groups in boards for picture in pictures_of(groups)[0])
+
+
+def missing_pictures(runs: Iterable[Run]) -> tuple[str, ...]:
+    """Return a sentence for each study and board that stored no failed or no detouring attempt."""
+    sentences = []
+    for board, groups in _boards(runs).items():
+        lacking = pictures_of(groups)[1]
+        if lacking:
+            sentences.append(f"{board}: {' and '.join(lacking)} among {len(groups)} groups of stored attempts.")
+    return tuple(sentences)
+
+
+def pictures_of(groups: Sequence[Group]) -> tuple[tuple[Timeline, ...], tuple[str, ...]]:
+    """Return the pictures that some groups give, and what they lack for the others."""
+    chosen = dict(zip(MISSING, pick_attempts(groups), strict=True))
+    pictures = tuple(credit_timeline(one.group, one.index) for one in chosen.values() if one is not None)
+    return pictures, tuple(MISSING[kind] for kind, one in chosen.items() if one is None)
+
+
+def credit_timeline(
+    group: Sequence[StoredEpisode],
+    index: int,
+    *,
+    values: ArrayLike | None = None,
+    final_values: ArrayLike | None = None,
+) -> Timeline:
+    """Return the picture of one attempt: its boards, and the advantage of each decision under every estimator.
+
+    Args:
+        group: all attempts at the puzzle, since estimators compare within groups.
+        index: which of them is drawn.
+        values: value of the state that each decision of the group saw, shape [turns]; without them estimators that
+            need values are left out.
+        final_values: value of the state after each attempt's last decision, shape [attempts].
+    """
+    stored, attempt = group[index], Attempt(tuple(group), index)
+    batch = CreditBatch.from_episodes([one.episode for one in group], values, final_values)
+    rows = _advantages(batch, slice(int(batch.offsets[index]), int(batch.offsets[index + 1])))
+    cells = cells_of(stored)
+    turns = stored.episode.turns
+    return Timeline(
+        title=_title(attempt),
+        outcome=_outcome(attempt),
+        puzzle=stored.puzzle,
+        size=stored.size,
+        start=cells[0],
+        distance=turns[0].distance_before,
+        moments=tuple(_moment(turn, board) for turn, board in zip(turns, cells[1:], strict=True)),
+        estimators=tuple(rows),
+        families=tuple(_family(name) for name in rows),
+        advantages=tuple(tuple(row) for row in rows.values()),
+        note=_note(attempt, rows),
+    )
 
 
 def credit_map(
     advantages: Mapping[str, Sequence[float]], *, title: str = "", subgoals: Sequence[int] = (), note: str = ""
 ) -> Heat:
-    """Return the picture of the credit that estimators give to the decisions of one episode.
+    """Return a plain picture of the credit that estimators give to the decisions of one episode, without its boards.
 
     Each row is scaled by its own largest absolute advantage, so that rows compare in shape, not in size.
 
@@ -84,44 +136,101 @@ def credit_map(
     )
 
 
-def _groups(runs: Iterable[Run]) -> dict[str, Sequence[StoredEpisode]]:
-    """Return for each study the group of attempts that differ most, longest episodes first."""
-    best: dict[str, tuple[float, Sequence[StoredEpisode]]] = {}
+def _boards(runs: Iterable[Run]) -> dict[str, list[Group]]:
+    """Return the groups of each study and board."""
+    boards: dict[str, list[Group]] = defaultdict(list)
     for run in runs:
         try:
             stored = run.episodes()
-        except ValueError:
+        except ValueError as error:
+            log.info("no credit picture of %s: %s", run.folder, error)
             continue
-        groups: dict[tuple[object, ...], list[StoredEpisode]] = defaultdict(list)
-        for one in stored:
-            where = (one.phase, one.update, one.interface, one.variant)
-            groups[(*where, one.episode.instance_key, one.episode.group, one.episode.start)].append(one)
-        for group in groups.values():
-            longest = max(len(one.episode.turns) for one in group)
-            if len(group) > 1 and all(one.episode.turns for one in group) and longest <= LONGEST:
-                mixed = float(np.std([one.episode.solved for one in group]))
-                worth = mixed + longest / 1000 + (group[0].phase == "rl")
-                if worth > best.get(run.cell.study, (0.0, ()))[0] and len({one.episode.solved for one in group}) > 1:
-                    best[run.cell.study] = (worth, group)
-    return {f"{study}: {board_words(group[0].puzzle, group[0].size)}": group for study, (_, group) in best.items()}
+        for group in groups_of(stored):
+            boards[f"{run.cell.study}: {board_words(group[0].puzzle, group[0].size)}"].append(group)
+    return dict(boards)
 
 
-def _telling(stored: StoredEpisode) -> tuple[bool, int, int]:
-    """Return how much an attempt shows: a failed one that reached subgoals on the way most."""
-    reached = sum(bool(turn.subgoals_reached) for turn in stored.episode.turns)
-    return not stored.episode.solved and reached > 0, min(reached, 3), len(stored.episode.turns)
+def _moment(turn: Turn, cells: tuple[str, ...]) -> Moment:
+    problems = (
+        (not turn.format_ok, "unreadable"),
+        (turn.illegal_actions > 0, "illegal"),
+        (turn.capped, "cut off"),
+    )
+    return Moment(
+        actions=tuple(short_action(move) for move in turn.moves) or (short_action(turn.reply),),
+        cells=cells,
+        distance=turn.distance_after,
+        change=change_of(turn),
+        subgoals=len(turn.subgoals_reached),
+        problem=next((word for wrong, word in problems if wrong), ""),
+    )
+
+
+def short_action(text: str) -> str:
+    """Return an action in as few letters as a reader needs: `r1c1 = 5`, `B up`; other text is cut short."""
+    if fill := re.fullmatch(r"value\((\w+), (r\d+c\d+)\)", text):
+        return f"{fill[2]} = {fill[1]}"
+    if slide := re.fullmatch(r"move\((\w+), (\w+), (\d+)\)", text):
+        return f"{slide[1]} {slide[2]}" + (f" {slide[3]}" if slide[3] != "1" else "")
+    words = " ".join(re.sub(r"[(),]", " ", text).split())
+    return words if len(words) <= 12 else f"{words[:11]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def _title(attempt: Attempt) -> str:
+    stored = attempt.stored
+    phase = {"sft": " after SFT", "rl": " after RL"}.get(stored.phase, f", {stored.phase}")
+    return f"{stored.study}: {board_words(stored.puzzle, stored.size)}, {stored.interface}{phase}"
+
+
+def _outcome(attempt: Attempt) -> str:
+    episode = attempt.episode
+    outcome = "solved" if episode.solved else f"not solved ({episode.end_reason.replace('_', ' ')})"
+    detour = len(detour_decisions(episode))
+    made = f"; a detour of {counted([detour], 'decision')} that led no nearer" if detour else ""
+    return f"Attempt {episode.attempt + 1} of {len(attempt.group)}: {outcome}{made}"
+
+
+def _note(attempt: Attempt, drawn: Iterable[str]) -> str:
+    functions = [ESTIMATORS[name] for name in drawn]
+    left_out = [name for name, estimator in ESTIMATORS.items() if estimator not in functions]
+    valued = [name for name in left_out if name in NEEDS_VALUES]
+    failing = [name for name in left_out if name not in NEEDS_VALUES]
+    group = attempt.group
+    episode = attempt.episode
+    solved = sum(one.episode.solved for one in group)
+    lengths = sorted({len(one.episode.turns) for one in group})
+    parts = [
+        f"Seed {attempt.stored.seed}, level {episode.level}, goal distance {episode.distance} atomic actions. "
+        f"Group: n = {len(group)} attempts at this puzzle, {solved} solved, "
+        f"{counted([lengths[0], lengths[-1]], 'decision')} long.",
+        f"Left out: {', '.join(valued)}, which need values of states that are not stored." if valued else "",
+        f"Left out because they failed on this group: {', '.join(failing)}." if failing else "",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _family(name: str) -> str:
+    """Return what an estimator's relatives share: the module of its function."""
+    estimator = ESTIMATORS[name]
+    return str(getattr(getattr(estimator, "func", estimator), "__module__", ""))
 
 
 def _advantages(batch: CreditBatch, part: slice) -> dict[str, list[float]]:
+    """Return every estimator's advantages of one attempt; a second name of the same function is left out."""
     rows: dict[str, list[float]] = {}
-    for name, estimator in ESTIMATORS.items():
-        if name in NEEDS_VALUES:
+    seen: list[Estimator] = []
+    for name in usable_estimators(batch):
+        estimator = ESTIMATORS[name]
+        if estimator in seen:
             continue
         try:
-            values = [round(float(value), 9) for value in estimator(batch)[part]]
+            values = np.asarray(estimator(batch), dtype=np.float64)
         except (ValueError, TypeError) as error:
-            log.info("estimator %s left out of the credit picture: %s", name, error)
+            log.warning("estimator %s left out of the credit picture: %s", name, error)
             continue
-        if values not in rows.values():
-            rows[name] = values
+        if values.shape != (batch.turns,):
+            log.warning("estimator %s left out of the credit picture: shape %s", name, values.shape)
+            continue
+        seen.append(estimator)
+        rows[name] = [round(float(value), 9) + 0.0 for value in values[part]]
     return rows

@@ -9,6 +9,7 @@ from reports.figures.style import GRID, INK, INTERFACE_COLOURS, PAPER
 
 _HEAD = re.compile(r"^.*?(?=<svg)", re.DOTALL)
 _METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
+_COMMENTS = re.compile(r"\s*<!--.*?-->", re.DOTALL)
 _NAMED = re.compile(r' id="([^"]+)"')
 _USED = re.compile(r'(?:url\(#|xlink:href="#)([^)"]+)')
 
@@ -21,7 +22,7 @@ def inline_svg(svg: bytes, name: str, title: str) -> str:
         name: unique in the page; prefixed to the ids that the figure refers to.
         title: what is seen, for those who cannot see it.
     """
-    text = _METADATA.sub("", _HEAD.sub("", svg.decode()))
+    text = _COMMENTS.sub("", _METADATA.sub("", _HEAD.sub("", svg.decode())))
     used = set(_USED.findall(text))
     text = _NAMED.sub(lambda match: f' id="{name}-{match[1]}"' if match[1] in used else "", text)
     text = re.sub(r"url\(#", f"url(#{name}-", text)

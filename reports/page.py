@@ -12,9 +12,9 @@ from pathlib import Path
 from reports.comparisons import Comparison, compare
 from reports.conditions import Condition, conditions_of
 from reports.episodes import pick_episodes
-from reports.figures import FIGURES, draw, png_bytes, svg_bytes
+from reports.figures import FIGURES, Drawable, draw, png_bytes, svg_bytes, timeline_size
 from reports.inline import inline_svg
-from reports.panels import Heat, Panel
+from reports.panels import Timeline
 from reports.published import PUBLISHED_RECIPE
 from reports.results import Results, load_results
 from reports.tables import Table, all_tables, write_tables
@@ -22,6 +22,23 @@ from reports.views import comparisons_by_board, levels_by_board, reaches, runs_b
 
 MINOR = ("macro-length", "invalid-share", "voided-share", "entropy", "gradient-norm", "cost-calls", "cost-seconds")
 """Figures that the page folds away until asked for."""
+
+
+PIXELS = 86
+"""Of an inch of a wide figure on the page."""
+
+
+@dataclass(frozen=True)
+class PanelView:
+    """One panel of a figure on the page."""
+
+    svg: str
+    note: str
+    title: str = ""
+    """Where the page shows it beside the drawing: of a wide panel."""
+    detail: str = ""
+    width: int = 0
+    """Of a wide panel, which scrolls in its place where that is narrower, in pixels; 0: as wide as its place."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +49,9 @@ class FigureView:
     title: str
     caption: str
     minor: bool
-    panels: tuple[tuple[str, str], ...]
-    """SVG and note."""
+    panels: tuple[PanelView, ...]
+    missing: tuple[str, ...] = ()
+    """What the records lack for this figure."""
 
 
 def write_report(results: Path, out: Path | None = None) -> Path:
@@ -109,7 +127,7 @@ def _figures(results: Results, conditions: Sequence[Condition], folder: Path) ->
     folder.mkdir(parents=True, exist_ok=True)
     views = []
     for name, kind in FIGURES.items():
-        panels: list[Panel | Heat] = list(kind.gather(results, conditions))
+        panels: list[Drawable] = list(kind.gather(results, conditions))
         shown = []
         for index, panel in enumerate(panels, start=1):
             stem = name if len(panels) == 1 else f"{name}-{index}"
@@ -117,7 +135,14 @@ def _figures(results: Results, conditions: Sequence[Condition], folder: Path) ->
             svg = svg_bytes(figure, stem)
             (folder / f"{stem}.svg").write_bytes(svg)
             (folder / f"{stem}.png").write_bytes(png_bytes(figure))
-            shown.append((inline_svg(svg, stem, f"{kind.title}. {panel.title}"), panel.note))
-        if shown and name != "h50":
-            views.append(FigureView(name, kind.title, kind.caption, name in MINOR, tuple(shown)))
+            shown.append(_panel_view(panel, inline_svg(svg, stem, f"{kind.title}. {panel.title}")))
+        missing = kind.missing(results)
+        if (shown or missing) and name != "h50":
+            views.append(FigureView(name, kind.title, kind.caption, name in MINOR, tuple(shown), missing))
     return views
+
+
+def _panel_view(panel: Drawable, svg: str) -> PanelView:
+    if not isinstance(panel, Timeline):
+        return PanelView(svg, panel.note)
+    return PanelView(svg, panel.note, panel.title, panel.outcome, round(PIXELS * timeline_size(panel)[0]))

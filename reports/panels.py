@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from reports.intervals import Estimate
 from reports.schema import CellRecord
@@ -74,6 +75,50 @@ class Heat:
     """Whether colours go both ways from zero, as for advantages; otherwise from 0 to 1."""
     marks: tuple[int, ...] = ()
     """Columns to mark (decisions that reached a subgoal)."""
+    note: str = ""
+
+
+Change = Literal["nearer", "same", "farther", "lost"]
+"""What a decision did to the goal distance; `lost`: the goal was out of reach afterwards."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One decision of an attempt, and what came of it."""
+
+    actions: tuple[str, ...]
+    """Short texts of the moves carried out, or of the reply where none was."""
+    cells: tuple[str, ...]
+    """Token of each cell afterwards, row by row; () for a puzzle that fills no square board."""
+    distance: int | None
+    """Goal distance afterwards, in atomic actions; None if out of reach."""
+    change: Change
+    subgoals: int = 0
+    """Subgoals completed."""
+    problem: str = ""
+    """What was wrong with the reply, or ""."""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """One attempt, decision by decision, above what estimators make of each decision."""
+
+    title: str
+    outcome: str
+    """How the attempt ended, below the title."""
+    puzzle: str
+    size: int
+    """Rows of the board."""
+    start: tuple[str, ...]
+    """Cells before the first decision; () as in `Moment`."""
+    distance: int | None
+    """Goal distance at the start, in atomic actions."""
+    moments: tuple[Moment, ...]
+    estimators: tuple[str, ...]
+    families: tuple[str, ...]
+    """Of each estimator; those of one family stand together."""
+    advantages: tuple[tuple[float, ...], ...]
+    """Shape [estimators, decisions]."""
     note: str = ""
 
 

@@ -15,11 +15,12 @@ from reports.conditions import Condition
 from reports.figures.charts import draw_bands, draw_differences, draw_forest, draw_points
 from reports.figures.maps import draw_map
 from reports.figures.style import SETTINGS, png_bytes, svg_bytes, write_figure
-from reports.gather_credit import credit_map, credit_pictures
+from reports.figures.timeline import draw_timeline, timeline_size
+from reports.gather_credit import credit_map, credit_pictures, missing_pictures
 from reports.gather_edge import edge_panels
 from reports.gather_success import horizon_panels, success_panels, technique_maps
 from reports.gather_training import cost_panels, metric_panels, training_panels
-from reports.panels import Heat, Panel
+from reports.panels import Heat, Panel, Timeline
 from reports.results import Results
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FIGURES",
+    "Drawable",
     "FigureKind",
     "credit_map",
     "draw",
@@ -36,12 +38,16 @@ __all__ = [
     "draw_forest",
     "draw_map",
     "draw_points",
+    "draw_timeline",
     "find_figure",
     "png_bytes",
     "svg_bytes",
+    "timeline_size",
     "write_figure",
     "write_figures",
 ]
+
+Drawable = Panel | Heat | Timeline
 
 WIDTH, HEIGHT = 4.5, 3.1
 """Of one panel's axes, in inches."""
@@ -54,8 +60,10 @@ class FigureKind:
     title: str
     caption: str
     """What is seen and how to read it; n and interval are added from the panels."""
-    gather: Callable[[Results, Sequence[Condition]], Sequence[Panel] | Sequence[Heat]]
+    gather: Callable[[Results, Sequence[Condition]], Sequence[Drawable]]
     draw: Callable[[Axes, Any], Axes]
+    missing: Callable[[Results], tuple[str, ...]] = lambda results: ()
+    """Sentences on what the results lack for this figure."""
 
 
 def _of_conditions(gather: Callable[..., Any], *options: str) -> Callable[[Results, Sequence[Condition]], Any]:
@@ -153,11 +161,13 @@ FIGURES: dict[str, FigureKind] = {
     ),
     "credit": FigureKind(
         "Who gets the credit?",
-        "Advantage that each estimator gives to each decision of one episode, its group being all attempts at the same "
-        "puzzle. Blue: encouraged, orange: discouraged; each row is scaled to its largest value. Triangles: a subgoal "
-        "was reached.",
+        "One failed attempt and one that made a detour, decision by decision, and the advantage that each estimator "
+        "gives to each decision; its group are all attempts at the same puzzle. Chosen by rule: groups with both "
+        "outcomes first; of failed attempts the one with most subgoals, of detours a solved one with most decisions "
+        "that brought the goal no nearer.",
         _of_runs(credit_pictures),
-        draw_map,
+        draw_timeline,
+        lambda results: missing_pictures(results.runs),
     ),
 }
 """Every figure by name, in the page's order."""
@@ -178,14 +188,14 @@ def find_figure(name: str) -> FigureKind:
     return FIGURES[name]
 
 
-def draw(kind: FigureKind, panel: Panel | Heat) -> Figure:
+def draw(kind: FigureKind, panel: Drawable) -> Figure:
     """Return a figure of one panel, its legend below the axes."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     with rc_context(SETTINGS):
-        figure = Figure(figsize=(WIDTH, _height(kind, panel)))
+        figure = Figure(figsize=_size(kind, panel))
         FigureCanvasAgg(figure)
         axes = kind.draw(figure.add_axes((0.0, 0.0, 1.0, 1.0)), panel)
         if isinstance(panel, Panel) and kind.draw is not draw_forest:
@@ -199,14 +209,17 @@ def write_figures(results: Results, conditions: Sequence[Condition], folder: Pat
     """Write every figure that the results allow as SVG and PNG into `folder`; returns the paths."""
     paths: list[Path] = []
     for name, kind in FIGURES.items():
-        panels: list[Panel | Heat] = list(kind.gather(results, conditions))
+        panels: list[Drawable] = list(kind.gather(results, conditions))
         for index, panel in enumerate(panels, start=1):
             stem = name if len(panels) == 1 else f"{name}-{index}"
             paths += write_figure(draw(kind, panel), folder, stem)
     return paths
 
 
-def _height(kind: FigureKind, panel: Panel | Heat) -> float:
+def _size(kind: FigureKind, panel: Drawable) -> tuple[float, float]:
+    """Return width and height of the axes in inches."""
+    if isinstance(panel, Timeline):
+        return timeline_size(panel)
     if isinstance(panel, Heat):
-        return 0.8 + (0.27 if panel.diverging else 0.38) * len(panel.rows)
-    return 0.55 + 0.38 * len(panel.series) if kind.draw is draw_forest else HEIGHT
+        return WIDTH, 0.8 + (0.27 if panel.diverging else 0.38) * len(panel.rows)
+    return WIDTH, 0.55 + 0.38 * len(panel.series) if kind.draw is draw_forest else HEIGHT

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reports.figures.style import INK
+from reports.figures.style import DARK, INK
 from reports.panels import Heat
 
 if TYPE_CHECKING:
@@ -57,5 +57,5 @@ def _write_fields(axes: Axes, heat: Heat, values: np.ndarray, colours: Colormap,
                     ha="center",
                     va="center",
                     fontsize=7.5,
-                    color="#fdfdfd" if dark else "#101418",
+                    color="#fdfdfd" if dark else DARK,
                 )

@@ -44,6 +44,9 @@ MARKERS = ("o", "s", "D", "^", "v", "P", "X", "<", ">", "*")
 INK, GRID, PAPER = "#1c2430", "#c9ced6", "#ffffff"
 """Colours of text and axes, of grid lines, and of what lies behind; a page may replace them by its own."""
 
+DARK = "#101418"
+"""Colour of letters on coloured fields, on light and dark pages alike."""
+
 SETTINGS: Any = {
     "svg.fonttype": "none",
     "font.family": ["DejaVu Sans"],

@@ -9,7 +9,7 @@ from reports.conditions import Condition, conditions_of
 from reports.figures import FIGURES, FigureKind, credit_map, draw, find_figure, svg_bytes
 from reports.figures.style import INTERFACE_COLOURS, colour_of, look_of, write_figure
 from reports.inline import inline_svg
-from reports.panels import Heat, Series, marked
+from reports.panels import Heat, Series, Timeline, marked
 from reports.results import Results, load_results
 
 
@@ -45,7 +45,9 @@ def test_every_figure_is_drawn_with_units_and_redraws_to_the_same_bytes(risky: R
     assert first == second
     assert b"<dc:date>" not in first
     text = first.decode()
-    if not isinstance(panels[0], Heat):
+    if isinstance(panels[0], Timeline):
+        assert "(atomic actions)" in text
+    elif not isinstance(panels[0], Heat):
         assert panels[0].x_label in re.sub(r"<[^>]+>", "", text)
         assert "n = " in panels[0].note or "seeds" in panels[0].note
 
