@@ -103,7 +103,7 @@ class Sudoku(Puzzle[SudokuState, Fill]):
         self._single = tuple(bytes([digit]) for digit in range(size + 1))
         self._tokens = (".", *(str(digit) for digit in range(1, size + 1)))
         self._fills = tuple(tuple(Fill(cell, digit) for digit in range(size + 1)) for cell in range(self.layout.cells))
-        self._picture = self._board_picture()
+        self._band, self._marks, self._line = self._band_picture()
         self._peer_values = tuple(itemgetter(*peers) for peers in self.layout.peers)
 
     def __repr__(self) -> str:
@@ -245,7 +245,11 @@ class Sudoku(Puzzle[SudokuState, Fill]):
 
     def render(self, state: SudokuState) -> str:
         """Return the board in rows, boxes set apart by `|` and lines."""
-        return self._picture % tuple(board_text(state.values))
+        text, count = board_text(state.values).encode(), self.size * self.layout.box_rows
+        bands = [
+            self._band.translate(text[first : first + count] + self._marks) for first in range(0, len(text), count)
+        ]
+        return self._line.join(bands).decode("ascii").removesuffix("\n")
 
     # ---------------------------------------------------------------- subgoals
 
@@ -298,13 +302,24 @@ class Sudoku(Puzzle[SudokuState, Fill]):
 
     # ---------------------------------------------------------------- details
 
-    def _board_picture(self) -> str:
-        """Return the board with a `%s` in each cell."""
-        layout = self.layout
-        groups = [" ".join(["%s"] * layout.box_columns)] * (self.size // layout.box_columns)
-        line = "-+-".join(["-" * (2 * layout.box_columns - 1)] * len(groups))
-        bands = [" | ".join(groups) + "\n"] * layout.box_rows
-        return f"{line}\n".join(["".join(bands)] * (self.size // layout.box_rows)).removesuffix("\n")
+    def _band_picture(self) -> tuple[bytes, bytes, bytes]:
+        """Return a band of boxes with the number of a character in each place, those characters, and the line below.
+
+        Characters by number are the band's cells, then a blank, `|` and the end of a row: the cells' text with these
+        behind it is a table for `bytes.translate`, which draws a band at once.
+        """
+        size, layout = self.size, self.layout
+        cells = size * layout.box_rows
+        blank, bar, end = (bytes([cells + number]) for number in range(3))
+        gap = blank + bar + blank
+        groups = [
+            blank.join(bytes([cell]) for cell in range(first, first + layout.box_columns))
+            for first in range(0, cells, layout.box_columns)
+        ]
+        in_row = size // layout.box_columns
+        rows = [gap.join(groups[first : first + in_row]) + end for first in range(0, len(groups), in_row)]
+        line = b"-+-".join([b"-" * (2 * layout.box_columns - 1)] * in_row)
+        return b"".join(rows), b" |\n".ljust(256 - cells), line + b"\n"
 
     def _open_boxes(self, start: SudokuState) -> tuple[int, ...]:
         """Return the boxes with a blank in `start`, from 0."""

@@ -18,7 +18,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from horizon_bench.envs.batched_settling import REASONS, REWARD_NUMBERS, Settled, blank_settled, settle
+from horizon_bench.envs.batched_settling import REASONS, REWARD_NUMBERS, Settled, blank_settled, rows_apart, settle
 from horizon_bench.envs.instances import Prepared
 from horizon_bench.envs.puzzle_env import PuzzleEnv
 
@@ -86,6 +86,8 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
     """Distance to go of each lane, -1 if out of reach, shape [lanes]."""
     done: BoolArray
     """Which subgoals hold in each lane, shape [lanes, most subgoals]."""
+    changed: BoolArray
+    """Whether the last move may have changed the lane's `done`, shape [lanes]."""
 
     def __init__(self, single: PuzzleEnv, num_envs: int, mode: AutoresetMode) -> None:
         """Make the lanes.
@@ -107,17 +109,25 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
         self.boards = np.zeros((num_envs, *shape), dtype=np.int8)
         self.mask = np.zeros((num_envs, len(self.moves)), dtype=np.int8)
         self._copies = Copies()
+        self._present: tuple[str, ...] = ()
         self.prepared: list[Prepared | None] = [None] * num_envs
         self._generators: list[np.random.Generator | None] = [None] * num_envs
-        self.togo, self.distance, self._decisions, self._steps, self._most_decisions, self._most_steps = np.zeros(
-            (6, num_envs), dtype=np.int64
-        )
-        self._subgoals = np.zeros(num_envs, dtype=np.int64)
+        numbers = rows_apart(7, num_envs, np.int64)
+        numbers[:] = 0
+        (
+            self.togo,
+            self.distance,
+            self._decisions,
+            self._steps,
+            self._most_decisions,
+            self._most_steps,
+            self._subgoals,
+        ) = numbers
         self.done = np.zeros((num_envs, self.most_subgoals()), dtype=np.bool_)
         self._paid = self.done.copy()
         self._keys: NDArray[Any] = np.full(num_envs, None, dtype=object)
         self._levels = self._keys.copy()
-        self._over = np.zeros(num_envs, dtype=np.bool_)
+        self._over, self.changed = np.zeros((2, num_envs), dtype=np.bool_)
 
     # ---------------------------------------------------------------- what a subclass gives
 
@@ -130,7 +140,7 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
         raise NotImplementedError
 
     def move(self, actions: IntArray, active: BoolArray) -> tuple[BoolArray, IntArray]:
-        """Carry out the legal ones of the active lanes' actions.
+        """Carry out the legal ones of the active lanes' actions; bring `togo`, `done` and `changed` up to date.
 
         Returns:
             Which actions were legal, and each move's own subgoal (-1 if none), both of shape [lanes].
@@ -250,6 +260,7 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
             self._most_decisions,
             self._most_steps,
             self.done,
+            self.changed,
             self._paid,
             self._subgoals,
             self.mask,
@@ -295,8 +306,10 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
             "end_reason": REASONS[settled.reason],
             "action_mask": self._copies.copy(self.mask),
         }
-        masks = {f"_{key}": row for key, row in zip(infos, every, strict=False)}
-        masks["_distance_to_go"] = settled.reachable
-        masks["_subgoals_reached"] = settled.has_reached
-        masks["_own_subgoal"] = settled.has_own
-        return {**infos, **masks}
+        if not self._present:
+            self._present = tuple(f"_{key}" for key in infos)
+        infos.update(zip(self._present, every, strict=False))
+        infos["_distance_to_go"] = settled.reachable
+        infos["_subgoals_reached"] = settled.has_reached
+        infos["_own_subgoal"] = settled.has_own
+        return infos

@@ -63,6 +63,7 @@ class BatchedRushHour(BatchedEnv):
         """Take each active lane's step where that is legal."""
         legal = np.zeros(self.num_envs, dtype=np.bool_)
         own = np.full(self.num_envs, -1, dtype=np.int64)
+        self.changed[:] = active
         before = [self._own(lane, actions) for lane in np.flatnonzero(active).tolist()]
         _step(actions, active, self._vehicles, self._grid, self._rows, self._columns, self.mask, legal)
         for lane, worked_on in zip(np.flatnonzero(active).tolist(), before, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -53,15 +53,25 @@ class Settled(NamedTuple):
 
 def blank_settled(lanes: int) -> Settled:
     """Return fresh arrays for `settle` to fill in."""
-    numbers = np.zeros((11, lanes), dtype=np.int64)
-    flags = np.zeros((7, lanes), dtype=np.bool_)
-    return Settled(*numbers, *flags, *np.zeros((2, lanes)))
+    numbers, zeros = rows_apart(11, lanes, np.int64), np.zeros(lanes, dtype=np.int64)
+    return Settled(*numbers[:9], zeros, zeros.copy(), *rows_apart(7, lanes, np.bool_), *numbers[9:].view(np.float64))
+
+
+def rows_apart(rows: int, lanes: int, kind: type[np.generic]) -> NDArray[Any]:
+    """Return rows of lanes, not yet filled in, that a loop over lanes can hold in the cache all at once.
+
+    Rows that lie a power of two apart would share the same few places of the cache and drive each other out, so that a
+    pass over them would take twice as long.
+    """
+    line = 64 // np.dtype(kind).itemsize
+    width = (lanes // line + 1 | 1) * line
+    return np.empty((rows, width), dtype=kind)[:, :lanes]
 
 
 @njit(cache=True)
 def settle(  # type: ignore[no-untyped-def]
-    settled, active, legal, own, before, togo, distance, decisions, steps, most_decisions, most_steps, done, paid,
-    subgoals, mask, strict, wrong_ends, dead_ends, reward, gamma
+    settled, active, legal, own, before, togo, distance, decisions, steps, most_decisions, most_steps, done, changed,
+    paid, subgoals, mask, strict, wrong_ends, dead_ends, reward, gamma
 ):  # fmt: skip  # pragma: no cover
     """Fill in `settled` and bring the counters and `paid` up to date, in place."""
     for lane in range(active.shape[0]):
@@ -69,7 +79,7 @@ def settle(  # type: ignore[no-untyped-def]
         decisions[lane] += active[lane]
         steps[lane] += moved
         count, first = 0, -1
-        for index in range(done.shape[1]):
+        for index in range(done.shape[1] if changed[lane] else 0):
             if done[lane, index] and not paid[lane, index]:
                 paid[lane, index] = True
                 count += 1

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from horizon_bench.envs.batched import BatchedEnv, BoolArray, IntArray
 from horizon_bench.envs.instances import Prepared
 from horizon_bench.envs.puzzle_env import PuzzleEnv
-from puzzles.sudoku_layout import SYMBOLS
+from puzzles.sudoku_layout import SYMBOLS, SudokuLayout
 
 
 class BatchedSudoku(BatchedEnv):
@@ -29,7 +29,7 @@ class BatchedSudoku(BatchedEnv):
         layout = puzzle.layout
         self._size: int = puzzle.size
         self._layout = layout
-        self._peers = np.array(layout.peers, dtype=np.int64)
+        self._cleared = _cleared(layout)
         self._box_of = np.array(layout.box_of, dtype=np.int64)
         self._solution = np.zeros((num_envs, layout.cells), dtype=np.int8)
         self._missing, self._column = np.zeros((2, num_envs, puzzle.size), dtype=np.int64)
@@ -77,7 +77,8 @@ class BatchedSudoku(BatchedEnv):
             self._column,
             self.done,
             self.togo,
-            self._peers,
+            self.changed,
+            self._cleared,
             self._box_of,
             self._size,
             legal,
@@ -95,6 +96,22 @@ class BatchedSudoku(BatchedEnv):
         )
 
 
+def _cleared(layout: SudokuLayout) -> NDArray[np.uint16]:
+    """Return the moves that each fill takes away: all of its cell, and its digit at the cell's peers.
+
+    Shape [moves, digits + peers].
+    """
+    size = layout.size
+    return np.array(
+        [
+            [*range(cell * size, cell * size + size), *(peer * size + digit for peer in layout.peers[cell])]
+            for cell in range(layout.cells)
+            for digit in range(size)
+        ],
+        dtype=np.uint16,
+    )
+
+
 @njit(cache=True)
 def _fill(  # type: ignore[no-untyped-def]
     actions,
@@ -106,7 +123,8 @@ def _fill(  # type: ignore[no-untyped-def]
     column,
     done,
     togo,
-    peers,
+    changed,
+    cleared,
     box_of,
     size,
     legal,
@@ -115,15 +133,14 @@ def _fill(  # type: ignore[no-untyped-def]
     """Carry out one fill in each active lane, in place."""
     for lane in range(actions.shape[0]):
         action = actions[lane]
+        changed[lane] = False
         if not active[lane] or mask[lane, action] == 0:
             continue
         legal[lane] = True
         cell, digit = action // size, action % size
         values[lane, cell] = digit + 1
-        for other in range(size):
-            mask[lane, cell * size + other] = 0
-        for index in range(peers.shape[1]):
-            mask[lane, peers[cell, index] * size + digit] = 0
+        for index in range(cleared.shape[1]):
+            mask[lane, cleared[action, index]] = 0
         box = box_of[cell]
         own[lane] = column[lane, box]
         if solution[lane, cell] != digit + 1:
@@ -131,6 +148,6 @@ def _fill(  # type: ignore[no-untyped-def]
             continue
         missing[lane, box] -= 1
         if missing[lane, box] == 0:
-            done[lane, column[lane, box]] = True
+            changed[lane] = done[lane, column[lane, box]] = True
         if togo[lane] > 0:
             togo[lane] -= 1

@@ -61,7 +61,7 @@ class Workshop:
         self._oracle_options = {} if subgoals is None else {"subgoals": subgoals}
         self.parser = ReplyParser(puzzle)
         self._splitter: SplitReader | None = None
-        self._texts: dict[Any, str] = {}
+        self._texts = dict(self.parser.texts)
         self._prepared: OrderedDict[str, Prepared] = OrderedDict()
 
     def write(self, move: Any) -> str:

@@ -54,9 +54,12 @@ class ReplyParser:
         """
         self._parse_action = puzzle.parse_action
         self._known: dict[str, tuple[Any, ...] | None] = {}
+        self._written: dict[str, tuple[Any, ...] | None] = {}
         self._folded: dict[str, tuple[Any, ...]] = {}
         moves = puzzle.all_moves()
-        texts = [puzzle.format_action(move) for move in moves]
+        self.texts: dict[Any, str] = {move: puzzle.format_action(move) for move in moves}
+        """Canonical text of each move that the puzzle lists."""
+        texts = [self.texts[move] for move in moves]
         calls = [_CALL.fullmatch(text) for text in texts]
         names = sorted({call[1] for call in calls if call}, key=len, reverse=True)
         self._pattern = puzzle.action_pattern
@@ -65,6 +68,8 @@ class ReplyParser:
                 rf"(?<![A-Za-z_])(?:{'|'.join(names)})[ \t]{{0,4}}\([^()\n]{{0,200}}\)", re.IGNORECASE
             )
         for text, move in zip(texts, moves, strict=True):
+            if len(text) <= _LONGEST_CACHED:
+                self._written[text] = (move,)
             self._folded[_squeeze(text).casefold()] = (move,)
         widths = {len(puzzle.compact_action(move)) for move in moves} or {1, 2, 3}
         self._widths = sorted(widths | {max(widths) + 1} | {1}, reverse=True)
@@ -130,6 +135,8 @@ class ReplyParser:
         """Return the atomic moves of one action's text, or None."""
         if len(text) > _LONGEST_CACHED:
             return self._parse_tolerantly(text) if len(text) <= 4 * _LONGEST_CACHED else None
+        if text in self._written:
+            return self._written[text]
         known = self._known
         if text in known:
             return known[text]
