@@ -58,6 +58,10 @@ class CollapseThresholds:
     """Effective sample size over samples. From practice with importance-weighted training."""
     sample_updates: int = 3
     """Updates in a row with fewer. Ours."""
+    masked_share: float = 0.5
+    """Share of the replies that the importance correction masks, above which the rest is a biased sample. Ours."""
+    masked_updates: int = 1
+    """Updates in a row with more. Ours."""
     kl: float = 0.1
     """Absolute divergence, in nats a token, of the trained from the sampling policy. From practice, as above."""
     kl_updates: int = 3
@@ -193,6 +197,15 @@ def sample_size(run: RunCurves, limits: CollapseThresholds) -> list[Sighting]:
         return []
     text = "effective sample size {value:.1%} of the samples, under {threshold:.1%}"
     return _metric_sightings(run, share < limits.sample_share, limits.sample_updates, share, limits.sample_share, text)
+
+
+def masked_share(run: RunCurves, limits: CollapseThresholds) -> list[Sighting]:
+    """Return where the importance correction masked most of a batch."""
+    share = run.metrics.get("masked_share")
+    if share is None:
+        return []
+    text = "share of masked replies {value:.1%}, over {threshold:.1%}"
+    return _metric_sightings(run, share > limits.masked_share, limits.masked_updates, share, limits.masked_share, text)
 
 
 def divergence(run: RunCurves, limits: CollapseThresholds) -> list[Sighting]:
@@ -338,6 +351,7 @@ CRITERIA: dict[str, Criterion] = {
     "group-spread": group_spread,
     "gradient-norm": gradient_norm,
     "sample-size": sample_size,
+    "masked-share": masked_share,
     "divergence": divergence,
     "entropy-low": entropy_low,
     "entropy-high": entropy_high,

@@ -20,8 +20,18 @@ METRICS: dict[str, tuple[str, bool]] = {
     "entropy": ("entropy (nats a token)", False),
     "gradient_norm": ("gradient norm", False),
     "effective_sample_size": ("effective sample size (% of the samples)", True),
+    "masked_share": ("masked replies (% of all)", True),
+    "car": ("conflict share CAR (% of repeated pairs)", True),
+    "egr": ("effective gradient ratio EGR (%)", True),
+    "zar": ("zero advantages ZAR (% of decisions)", True),
+    "ccr": ("CCR (mean |A| at subgoals over elsewhere)", False),
 }
 """Metrics of an update that are drawn: axis label, and whether they are shares."""
+
+DIAGNOSTICS = ("effective_sample_size", "masked_share", "car", "egr", "zar", "ccr")
+"""Metrics that are drawn only where they change: many runs mask nothing, or never see a state twice."""
+FLAT = 1e-3
+"""A range of values below which a diagnostic does not change."""
 
 COSTS: dict[str, str] = {
     "tokens": "tokens generated in training (thousands)",
@@ -45,7 +55,7 @@ def training_panels(runs: Sequence[Run]) -> tuple[Panel, ...]:
 
 
 def metric_panels(runs: Sequence[Run], metric: str) -> tuple[Panel, ...]:
-    """Return one metric over updates, a panel for each study and training.
+    """Return one metric over updates, a panel for each study and training; none of a diagnostic that never changes.
 
     Raises:
         ValueError: if no figure shows that metric.
@@ -56,7 +66,7 @@ def metric_panels(runs: Sequence[Run], metric: str) -> tuple[Panel, ...]:
     panels = []
     for title, cells in _facets(runs):
         series = [one for members in cells if (one := _metric_series(members, metric))]
-        if series:
+        if series and not (metric in DIAGNOSTICS and _flat(series)):
             note = f"mean over {_seeds(cells)}; thin lines: single seeds, running mean of 5 updates"
             panels.append(Panel(title, "RL update", label, marked(series), percent, note=note))
     return tuple(panels)
@@ -194,6 +204,11 @@ def _metric_series(runs: Sequence[Run], metric: str) -> Series | None:
     )
     cell = runs[0].cell
     return Series(cell.label, cell.interface, cell.reward, "rl", points, runs=tuple(lines))
+
+
+def _flat(series: Sequence[Series]) -> bool:
+    values = [value for one in series for run in one.runs for _, value in run]
+    return max(values) - min(values) < FLAT
 
 
 def _running_mean(values: Sequence[float], window: int = 5) -> list[float]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from reports.comparisons import Comparison, compare
 from reports.conditions import Condition, conditions_of
+from reports.diagnostics import masked_warnings
 from reports.episodes import pick_episodes
 from reports.figures import FIGURES, Drawable, draw, png_bytes, svg_bytes, timeline_size
 from reports.inline import inline_svg
@@ -20,7 +21,10 @@ from reports.results import Results, load_results
 from reports.tables import Table, all_tables, write_tables
 from reports.views import comparisons_by_board, levels_by_board, reaches, runs_by_cell, tiles
 
-MINOR = ("macro-length", "invalid-share", "voided-share", "entropy", "gradient-norm", "cost-calls", "cost-seconds")
+MINOR = (
+    *("macro-length", "invalid-share", "voided-share", "entropy", "gradient-norm", "cost-calls", "cost-seconds"),
+    *("sample-size", "masked-share", "conflict-share", "gradient-ratio", "zero-share", "subgoal-contrast"),
+)
 """Figures that the page folds away until asked for."""
 
 
@@ -110,6 +114,7 @@ def _render(
         levels=levels_by_board(conditions),
         comparisons=comparisons_by_board(comparisons),
         figures=figures,
+        masked=masked_warnings(results.runs),
         findings=[(run, finding) for run in results.runs for finding in run.findings],
         episodes=episodes,
         recipe=PUBLISHED_RECIPE,

@@ -147,7 +147,8 @@ class UpdateRecord:
     rollout's episodes solved), `episodes`, `groups`, `group_reward_std` (mean within-group standard deviation),
     `capped_share`, `invalid_share` (illegal over written actions), `voided_share` (unreadable over all decisions),
     `gradient_norm`, `effective_sample_size` (over the sample size, so 0 to 1), `approximate_kl` (sampling against
-    trained policy, nats a token), `entropy` (nats a token), `macro_length` (actions a decision), `loss`."""
+    trained policy, nats a token), `entropy` (nats a token), `macro_length` (actions a decision), `loss`, `masked_share`
+    (replies that the correction left out), and the diagnostics of `reports.diagnostics.DIAGNOSTICS`."""
     total_tokens: int = 0
     """Tokens generated in training so far, this update included."""
     total_environment_calls: int = 0

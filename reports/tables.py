@@ -9,6 +9,7 @@ from pathlib import Path
 
 from reports.comparisons import Comparison, generalisation_gap, interquartile
 from reports.conditions import PHASES, Condition
+from reports.diagnostics import diagnostics_table
 from reports.gather_training import COSTS, costs_at, evaluation_grids
 from reports.intervals import Estimate, generator, mean_estimate, rate_estimate
 from reports.panels import board_name, counted, trained_on
@@ -24,6 +25,7 @@ __all__ = [
     "collapse_table",
     "comparisons_table",
     "conditions_table",
+    "diagnostics_table",
     "edge_table",
     "equal_cost_table",
     "gaps_table",
@@ -218,6 +220,7 @@ def all_tables(
         edge_table(conditions),
         closed_form_table(conditions),
         collapse_table(results),
+        diagnostics_table(results.runs),
         published_table(conditions),
     )
     return tuple(table for table in tables if table.rows)

@@ -159,6 +159,42 @@ FIGURES: dict[str, FigureKind] = {
     "gradient-norm": FigureKind(
         "Gradient norm", "Before clipping.", _of_runs(metric_panels, "gradient_norm"), draw_bands
     ),
+    "sample-size": FigureKind(
+        "Effective sample size",
+        "(sum of weights)\N{SUPERSCRIPT TWO} over n times the sum of their squares: 100 % if all replies count alike.",
+        _of_runs(metric_panels, "effective_sample_size"),
+        draw_bands,
+    ),
+    "masked-share": FigureKind(
+        "Masked replies",
+        "Share of the replies that the importance correction leaves out; above one half the rest is a biased sample.",
+        _of_runs(metric_panels, "masked_share"),
+        draw_bands,
+    ),
+    "conflict-share": FigureKind(
+        "Conflicting credit: CAR",
+        "Of state-action pairs that two attempts of a group share: those with advantages of both signs.",
+        _of_runs(metric_panels, "car"),
+        draw_bands,
+    ),
+    "gradient-ratio": FigureKind(
+        "What conflicts leave: EGR",
+        "Net over total push on the pairs that attempts of a group share; 100 % without conflict.",
+        _of_runs(metric_panels, "egr"),
+        draw_bands,
+    ),
+    "zero-share": FigureKind(
+        "Decisions without credit: ZAR",
+        "Share of the decisions with an advantage of exactly 0.",
+        _of_runs(metric_panels, "zar"),
+        draw_bands,
+    ),
+    "subgoal-contrast": FigureKind(
+        "Contrast at subgoals: CCR",
+        "Mean size of the advantages of decisions that complete a subgoal, over that of all others; 1 is no contrast.",
+        _of_runs(metric_panels, "ccr"),
+        draw_bands,
+    ),
     "credit": FigureKind(
         "Who gets the credit?",
         "One failed attempt and one that made a detour, decision by decision, and the advantage that each estimator "

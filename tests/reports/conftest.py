@@ -196,11 +196,16 @@ def update_record(arm: Arm, seed: int, update: int, skill: float, rng: np.random
         "voided_share": arm.voided,
         "capped_share": 0.0,
         "gradient_norm": float(rng.lognormal(0, 0.3)),
-        "effective_sample_size": 0.95,
+        "effective_sample_size": 0.95 - arm.voided * (update % 20) / 20,
         "approximate_kl": 1e-4,
         "entropy": float(0.4 * (1.1 - skill) + 0.2),
         "macro_length": 2.5 + 0.01 * update if macro else 1.0,
         "loss": float(rng.normal(0, 0.1)),
+        "masked_share": arm.voided * (1 - skill),
+        "car": 0.2 + arm.voided,
+        "egr": 0.8 - arm.voided,
+        "zar": 0.3 * arm.voided,
+        "ccr": 1.1 + arm.voided,
     }
     calls = 192 * (3 if macro else 9) * update
     return UpdateRecord(

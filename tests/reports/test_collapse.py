@@ -106,6 +106,7 @@ SYMPTOMS: dict[str, dict[str, np.ndarray]] = {
     "group-spread": {"group_reward_std": late(0.3, 0.01)},
     "gradient-norm": {"gradient_norm": late(1.0, 40.0)},
     "sample-size": {"effective_sample_size": late(0.9, 0.2)},
+    "masked-share": {"masked_share": late(0.1, 0.6)},
     "divergence": {"approximate_kl": late(0.0, -0.3)},
     "entropy-low": {"entropy": late(0.5, 0.01)},
     "entropy-high": {"entropy": late(0.5, 2.0)},

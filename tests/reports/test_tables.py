@@ -24,7 +24,17 @@ def tables(small: Path) -> dict[str, Table]:
 
 
 def test_every_table_is_made(tables: dict[str, Table]) -> None:
-    assert set(tables) == {"h50", "conditions", "levels", "comparisons", "gaps", "equal-cost", "collapse", "published"}
+    assert set(tables) == {
+        "h50",
+        "conditions",
+        "levels",
+        "comparisons",
+        "gaps",
+        "equal-cost",
+        "collapse",
+        "diagnostics",
+        "published",
+    }
     for table in tables.values():
         assert all(len(row) == len(table.columns) for row in table.rows)
 
