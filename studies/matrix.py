@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from studies.factors import FAMILIES, LEARNERS, OPTIONS, PREFIX, Cell, Family, Learner, parse_name, require
 from studies.questions import (
@@ -39,8 +40,10 @@ __all__ = [
     "Learner",
     "Scale",
     "Study",
+    "only",
     "parse_name",
     "select",
+    "without_training",
 ]
 
 SINGLE = "single"
@@ -78,6 +81,39 @@ STUDIES: dict[str, Study] = {
     "budget": _study("budget", budget, budget.cells),
     "model": _study("model", model, model.cells),
 }
+
+
+def without_training(cells: Iterable[Cell]) -> tuple[Cell, ...]:
+    """Return the cells with every RL left out: what is trained stays as it is after SFT, and stands there once."""
+    return tuple(
+        dict.fromkeys(
+            replace(cell, train=(), learner="sft", estimator="", **_UNTRAINED) if cell.trained else cell
+            for cell in cells
+        )
+    )
+
+
+_UNTRAINED: dict[str, Any] = {
+    name: getattr(Cell, name)
+    for name in ("normalized", "geometric_mask", "truncation", "optimiser_steps", "rate", "signs")
+}
+"""Factors of RL alone, at their defaults."""
+
+
+def only(cells: Iterable[Cell], words: Sequence[str]) -> tuple[Cell, ...]:
+    """Return the cells whose names hold all of the words.
+
+    Raises:
+        ValueError: if a word stands in no name, or no name holds them all.
+    """
+    chosen = tuple(cells)
+    known = dict.fromkeys(word for cell in chosen for word in cell.name.split("-")[1:])
+    for word in words:
+        require("word of these cells' names", word, known)
+    kept = tuple(cell for cell in chosen if set(words) <= set(cell.name.split("-")))
+    if not kept:
+        raise ValueError(f"no cell has all of {', '.join(words)} in its name; study list --cells shows the names")
+    return kept
 
 
 def select(name: str, scale: Scale) -> tuple[str, tuple[Cell, ...]]:

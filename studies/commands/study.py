@@ -9,7 +9,7 @@ from typing import Annotated
 
 import tyro
 
-from studies.matrix import SCALES, SINGLE, STUDIES, Cell, Scale, select
+from studies.matrix import SCALES, SINGLE, STUDIES, Cell, Scale, only, select, without_training
 from studies.presets import Preset, find_preset
 
 COMPARED = ("smoke", "cpu")
@@ -85,6 +85,10 @@ class StudyRun:
     estimator: str = ""
     """An estimator of your own, as MODULE:NAME: a function, or a name that MODULE registers. Beside every cell that
     learns from plain outcomes stands the same one with your estimator."""
+    only: tuple[str, ...] = ()
+    """Run only the cells whose names hold all of these words, such as macro slip1."""
+    sft_only: bool = False
+    """Leave RL out: trained cells are evaluated as they are after SFT."""
     report: Annotated[bool, tyro.conf.arg(help="Write report.html at the end.")] = field(default=True)
 
     def run(self) -> int:
@@ -100,6 +104,8 @@ class StudyRun:
             from studies.own_estimator import beside
 
             cells = beside(cells, self.estimator)
+        cells = without_training(cells) if self.sft_only else cells
+        cells = only(cells, self.only) if self.only else cells
         seeds = range(self.first_seed, self.first_seed + (self.seeds or preset.seeds))
         failures = run_study(study, cells, seeds, preset, self.results, run_job, self.workers, finished)
         for failure in failures:

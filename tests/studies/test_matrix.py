@@ -5,7 +5,7 @@ import re
 import pytest
 
 from studies.factors import FAMILIES, LEARNERS
-from studies.matrix import SCALES, SINGLE, STUDIES, parse_name, select
+from studies.matrix import SCALES, SINGLE, STUDIES, only, parse_name, select, without_training
 from studies.presets import PRESETS, find_preset
 
 
@@ -97,6 +97,33 @@ def test_recipe_holds_every_combination_and_an_anchor_with_one_step() -> None:
     several = {(cell.truncation, cell.geometric_mask, cell.normalized) for cell in cells if cell.optimiser_steps > 1}
     assert len(several) == 8
     assert [cell.name for cell in cells if cell.optimiser_steps == 1] == ["study-sudoku-macro-t3-outcome"]
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_without_training_every_cell_stands_once_as_it_is_after_sft(study: str) -> None:
+    cells = STUDIES[study].cells(SCALES["t"])
+    plain = without_training(cells)
+    assert not any(cell.trained for cell in plain)
+    assert len({cell.name for cell in plain}) == len(plain) <= len(cells)
+    assert [parse_name(cell.name) for cell in plain] == list(plain)
+    shared = PRESETS["cpu"]
+    assert {shared.supervised_name(cell) for cell in cells if shared.needs_sft(cell)} - {"t-critic"} == {
+        shared.supervised_name(cell) for cell in plain if shared.needs_sft(cell)
+    }
+
+
+def test_words_choose_among_the_cells_of_a_study() -> None:
+    cells = STUDIES["turn-risk"].cells(SCALES["t"])
+    chosen = only(cells, ("macro", "slip1"))
+    assert [cell.name for cell in chosen] == [
+        "study-sudoku-macro-t3-outcome-checked-slip1",
+        "study-sudoku-macro-t3-outcome-strict-checked-slip1",
+    ]
+    assert only(cells, ()) == cells
+    with pytest.raises(ValueError, match="did you mean 'macro'"):
+        only(cells, ("marco",))
+    with pytest.raises(ValueError, match="no cell has all of macro, atomic"):
+        only(cells, ("macro", "atomic"))
 
 
 def test_an_unknown_preset_is_refused_with_the_nearest() -> None:
