@@ -37,9 +37,10 @@ log = logging.getLogger(__name__)
 def credit_pictures(runs: Iterable[Run]) -> tuple[Timeline, ...]:
     """Return a failed and a detouring attempt of each study and board, chosen as `reports.trajectories` says.
 
-    Boards on which some group holds both outcomes come first: without them most estimators give nothing but zeros.
+    Boards on which some group holds both outcomes come first, those after RL before others: without both outcomes most
+    estimators give nothing but zeros.
     """
-    boards = sorted(_boards(runs).values(), key=lambda groups: not any(Attempt(group, 0).mixed for group in groups))
+    boards = sorted(_boards(runs).values(), key=_worth, reverse=True)
     return tuple(picture for groups in boards for picture in pictures_of(groups)[0])
 
 
@@ -148,6 +149,10 @@ def _boards(runs: Iterable[Run]) -> dict[str, list[Group]]:
         for group in groups_of(stored):
             boards[f"{run.cell.study}: {board_words(group[0].puzzle, group[0].size)}"].append(group)
     return dict(boards)
+
+
+def _worth(groups: Sequence[Group]) -> tuple[bool, bool]:
+    return max((attempt.mixed, attempt.reinforced) for attempt in (Attempt(group, 0) for group in groups))
 
 
 def _moment(turn: Turn, cells: tuple[str, ...]) -> Moment:
