@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
-from solvers.techniques.compiled import kernel
+from solvers.techniques.compiled import inlined, kernel
 from solvers.techniques.links import push_common
 from solvers.techniques.log import Int32Array, commit
 from solvers.techniques.rectangles import push_present, start_rectangle
 
 
-@kernel
+@inlined
 def _open_corners(board: Board, corners: Int32Array) -> int:
     """Return the mask of empty corners, or all if one was given."""
     mask = 0
@@ -59,9 +59,11 @@ def avoidable_rectangles(geometry: Geometry, board: Board, log: Int32Array, code
     for cell in range(geometry.sees.shape[0]):
         if board.given[cell]:
             continue
-        for corners in geometry.rectangles[cell]:
-            if cell > corners[1] or cell > corners[3]:
+        rectangles = geometry.rectangles[cell]
+        for number in range(rectangles.shape[0]):
+            if cell > rectangles[number, 1] or cell > rectangles[number, 3]:
                 continue
+            corners = rectangles[number]
             open_corners = _open_corners(board, corners)
             if bit_count(open_corners) != empty:
                 continue

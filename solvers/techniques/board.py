@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from puzzles.sudoku_layout import SudokuLayout, sudoku_layout
-from solvers.techniques.compiled import entry, kernel
+from solvers.techniques.compiled import entry, inlined, kernel
 
 Int32Array = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
@@ -138,28 +138,34 @@ def new_board(size: int) -> Board:
     )
 
 
-@kernel
+_U1, _U2, _U4, _U56 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
+_EVEN, _PAIRS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+_NIBBLES, _ONES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+
+
+@inlined
 def bit_count(mask: int) -> int:
-    """Return the number of set bits of a mask of up to 16 bits."""
-    mask = mask - ((mask >> 1) & 0x5555)
-    mask = (mask & 0x3333) + ((mask >> 2) & 0x3333)
-    mask = (mask + (mask >> 4)) & 0x0F0F
-    return (mask + (mask >> 8)) & 0x1F
+    """Return the number of set bits; written so that the compiler sees one machine instruction in it."""
+    bits = np.uint64(mask)
+    bits = bits - ((bits >> _U1) & _EVEN)
+    bits = (bits & _PAIRS) + ((bits >> _U2) & _PAIRS)
+    bits = (bits + (bits >> _U4)) & _NIBBLES
+    return np.int64((bits * _ONES) >> _U56)  # type: ignore[return-value]
 
 
-@kernel
+@inlined
 def first_bit(mask: int) -> int:
     """Return the position of the lowest set bit."""
     return bit_count((mask & -mask) - 1)
 
 
-@kernel
+@inlined
 def _enqueue(queue: Int32Array, single: int) -> None:
     queue[queue[1]] = single
     queue[1] += 1
 
 
-@kernel
+@inlined
 def _close_place(geometry: Geometry, board: Board, cell: int, digit: int, kind: int) -> None:
     """Take a place from a digit in the row, column or box (`kind`) of a cell."""
     house = geometry.house_of[cell, kind]
@@ -188,7 +194,8 @@ def place(geometry: Geometry, board: Board, cell: int, digit: int) -> None:
     board.values[cell] = digit + 1
     for kind in range(3):
         board.empty[geometry.house_of[cell, kind]] &= ~(1 << geometry.index_of[cell, kind])
-    for peer in geometry.peers[cell]:
+    for number in range(geometry.peers.shape[1]):
+        peer = geometry.peers[cell, number]
         mask = board.candidates[peer]
         if mask >> digit & 1:
             mask &= ~(1 << digit)

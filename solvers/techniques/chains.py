@@ -53,7 +53,8 @@ def _pair_tree(geometry: Geometry, board: Board, first: int, before: Int32Array,
     queue[0] = first
     reached, at = 1, 0
     while at < reached:
-        for cell in geometry.peers[queue[at]]:
+        for number in range(geometry.peers.shape[1]):
+            cell = geometry.peers[queue[at], number]
             if board.candidates[cell] == board.candidates[first] and before[cell] == -2:
                 before[cell] = queue[at]
                 queue[reached] = cell
@@ -136,7 +137,8 @@ def _digit_tree(geometry: Geometry, board: Board, digit: int, first: int, before
         cell = node // 2
         at += 1
         if node & 1:
-            for peer in geometry.peers[cell]:
+            for number in range(geometry.peers.shape[1]):
+                peer = geometry.peers[cell, number]
                 if board.candidates[peer] >> digit & 1 and before[2 * peer] == -2:
                     before[2 * peer] = node
                     queue[reached] = 2 * peer
@@ -180,7 +182,8 @@ def _cell_tree(geometry: Geometry, board: Board, first: int, digit: int, before:
         node = queue[at]
         at += 1
         held = node % geometry.size
-        for peer in geometry.peers[node // geometry.size]:
+        for number in range(geometry.peers.shape[1]):
+            peer = geometry.peers[node // geometry.size, number]
             mask = board.candidates[peer]
             if mask >> held & 1 and bit_count(mask) == 2:
                 other = geometry.size * peer + first_bit(mask & ~(1 << held))

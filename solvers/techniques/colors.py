@@ -38,8 +38,8 @@ def color_clusters(geometry: Geometry, board: Board, digit: int, color: Int32Arr
 
 @kernel
 def _sees_color(geometry: Geometry, color: Int32Array, cell: int, wanted: int) -> bool:
-    for peer in geometry.peers[cell]:  # noqa: SIM110
-        if color[peer] == wanted:
+    for number in range(geometry.peers.shape[1]):  # noqa: SIM110
+        if color[geometry.peers[cell, number]] == wanted:
             return True
     return False
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from solvers.techniques.board import Board, Geometry, bit_count
-from solvers.techniques.compiled import kernel
+from solvers.techniques.board import Board, Geometry, bit_count, first_bit
+from solvers.techniques.compiled import inlined, kernel
 from solvers.techniques.log import CELL, ELIMINATION, FURTHER, Int32Array, commit, push, start
 
 
-@kernel
+@inlined
 def _cell(geometry: Geometry, columns: bool, line: int, across: int) -> int:
     """Return the cell where a base line crosses a cover line; base lines are columns if `columns`."""
     return across * geometry.size + line if columns else line * geometry.size + across
 
 
-@kernel
+@inlined
 def _useful_lines(geometry: Geometry, board: Board, first: int, digit: int, most: int) -> int:
     lines = 0
     for line in range(geometry.size):
@@ -22,7 +22,7 @@ def _useful_lines(geometry: Geometry, board: Board, first: int, digit: int, most
     return lines
 
 
-@kernel
+@inlined
 def _union(geometry: Geometry, board: Board, first: int, digit: int, bases: int) -> int:
     union = 0
     for line in range(geometry.size):
@@ -69,23 +69,29 @@ def basic_fish(geometry: Geometry, board: Board, log: Int32Array, code: int, cou
     return False
 
 
-@kernel
-def _fin_box(geometry: Geometry, board: Board, first: int, digit: int, bases: int, covers: int, columns: bool) -> int:
-    """Return the one box that holds all fins, or -1 if there is none."""
-    box = -1
-    for line in range(geometry.size):
-        fins = board.places[first + line, digit] & ~covers
-        if bases >> line & 1 and fins:
-            for across in range(geometry.size):
-                if fins >> across & 1:
-                    other = geometry.house_of[_cell(geometry, columns, line, across), 2]
-                    if box >= 0 and box != other:
-                        return -1
-                    box = other
-    return box
+@inlined
+def _fin_box(
+    geometry: Geometry, board: Board, digit: int, bases: int, covers: int, columns: bool, one: int, two: int
+) -> int:
+    """Return the box of all fins, which lie where base lines cross the lines `one` and `two`; -1 if nothing follows.
+
+    What follows is that the digit goes from the cells of that box that lie on a cover line but on no base line.
+    """
+    across = 0 if columns else geometry.size
+    deep = geometry.box_columns if columns else geometry.box_rows
+    wide = geometry.box_rows if columns else geometry.box_columns
+    fins = (board.places[across + one, digit] | board.places[across + two, digit]) & bases
+    top, left = first_bit(fins) // deep * deep, one // wide * wide
+    if fins >> top + deep:
+        return -1
+    others = ((1 << deep) - 1 << top) & ~bases
+    for line in range(left, left + wide):
+        if covers >> line & 1 and board.places[across + line, digit] & others:
+            return geometry.house_of[_cell(geometry, columns, top, left), 2]
+    return -1
 
 
-@kernel
+@inlined
 def _is_sashimi(geometry: Geometry, board: Board, first: int, digit: int, bases: int, covers: int) -> bool:
     for line in range(geometry.size):
         if bases >> line & 1 and bit_count(board.places[first + line, digit] & covers) < 2:
@@ -124,7 +130,7 @@ def _log_finned(
     return commit(log)
 
 
-@kernel
+@inlined
 def _try_covers(
     geometry: Geometry,
     board: Board,
@@ -133,17 +139,21 @@ def _try_covers(
     columns: bool,
     digit: int,
     bases: int,
-    covers: int,
+    union: int,
+    one: int,
+    two: int,
     sashimi: bool,
 ) -> bool:
-    first = geometry.size if columns else 0
-    if _is_sashimi(geometry, board, first, digit, bases, covers) != sashimi:
-        return False
-    box = _fin_box(geometry, board, first, digit, bases, covers, columns)
-    return box >= 0 and _log_finned(geometry, board, log, code, columns, digit, bases, covers, box)
+    covers = union & ~(1 << one) & ~(1 << two)
+    box = _fin_box(geometry, board, digit, bases, covers, columns, one, two)
+    return (
+        box >= 0
+        and _is_sashimi(geometry, board, geometry.size if columns else 0, digit, bases, covers) == sashimi
+        and _log_finned(geometry, board, log, code, columns, digit, bases, covers, box)
+    )
 
 
-@kernel
+@inlined
 def _finned_covers(
     geometry: Geometry,
     board: Board,
@@ -162,13 +172,13 @@ def _finned_covers(
         if not union >> low & 1:
             continue
         if spare == 1:
-            covers = union & ~(1 << low)
-            if _try_covers(geometry, board, log, code, columns, digit, bases, covers, sashimi):
+            if _try_covers(geometry, board, log, code, columns, digit, bases, union, low, low, sashimi):
                 return True
             continue
         for high in range(low - low % width + width - 1, low, -1):
-            covers = union & ~(1 << low) & ~(1 << high)
-            if union >> high & 1 and _try_covers(geometry, board, log, code, columns, digit, bases, covers, sashimi):
+            if union >> high & 1 and _try_covers(
+                geometry, board, log, code, columns, digit, bases, union, low, high, sashimi
+            ):
                 return True
     return False
 

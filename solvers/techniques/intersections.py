@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
-from solvers.techniques.compiled import kernel
+from solvers.techniques.compiled import inlined, kernel
 from solvers.techniques.log import CELL, ELIMINATION, START, Int32Array, commit, push, start
 
 
@@ -15,13 +15,20 @@ def push_house_cells(geometry: Geometry, log: Int32Array, kind: int, house: int,
             push(log, kind, geometry.cells_of[house, index])
 
 
+@inlined
+def _removed(geometry: Geometry, board: Board, house: int, digit: int, other: int) -> int:
+    """Return the places that a digit loses in the house `other` because `house` confines it there; 0 if it does not."""
+    if board.places[house, digit] & ~geometry.shared[house, other]:
+        return 0
+    return board.places[other, digit] & ~geometry.shared[other, house]
+
+
 @kernel
-def _locked(geometry: Geometry, board: Board, log: Int32Array, code: int, house: int, digit: int, other: int) -> bool:
-    """Log that `house` confines a digit to the house `other`, if it does and anything follows."""
-    mask = board.places[house, digit]
-    rest = board.places[other, digit] & ~geometry.shared[other, house]
-    if mask & ~geometry.shared[house, other] or rest == 0:
-        return False
+def _log_locked(
+    geometry: Geometry, board: Board, log: Int32Array, code: int, house: int, digit: int, other: int
+) -> bool:
+    """Log that `house` confines a digit to the house `other`."""
+    mask, rest = board.places[house, digit], _removed(geometry, board, house, digit, other)
     start(log, code, 1 << digit)
     push_house_cells(geometry, log, CELL, house, mask)
     for index in range(geometry.size):
@@ -40,7 +47,10 @@ def pointing(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bo
                 continue
             cell = geometry.cells_of[house, first_bit(mask)]
             for kind in range(2):
-                if _locked(geometry, board, log, code, house, digit, geometry.house_of[cell, kind]):
+                line = geometry.house_of[cell, kind]
+                if _removed(geometry, board, house, digit, line) and _log_locked(
+                    geometry, board, log, code, house, digit, line
+                ):
                     return True
     return False
 
@@ -54,7 +64,10 @@ def claiming(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bo
             if not mask & (mask - 1):
                 continue
             cell = geometry.cells_of[house, first_bit(mask)]
-            if _locked(geometry, board, log, code, house, digit, geometry.house_of[cell, 2]):
+            box = geometry.house_of[cell, 2]
+            if _removed(geometry, board, house, digit, box) and _log_locked(
+                geometry, board, log, code, house, digit, box
+            ):
                 return True
     return False
 
@@ -89,11 +102,16 @@ def _log_locked_subset(
 def locked_subsets(geometry: Geometry, board: Board, log: Int32Array, code: int, count: int) -> bool:
     """Log every naked pair or triple of a box and a line that removes candidates from both."""
     for box in range(2 * geometry.size, 3 * geometry.size):
-        if bit_count(board.empty[box]) <= count:
+        few = 0
+        for index in range(geometry.size):
+            mask = board.candidates[geometry.cells_of[box, index]]
+            if mask and bit_count(mask) <= count:
+                few |= 1 << index
+        if bit_count(few) < count or bit_count(board.empty[box]) <= count:
             continue
         for at in range(geometry.subset_start[count], geometry.subset_start[count + 1]):
             subset = geometry.subsets[at]
-            if subset & ~board.empty[box]:
+            if subset & ~few:
                 continue
             digits = 0
             for index in range(geometry.size):

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
-from solvers.techniques.compiled import kernel
+from solvers.techniques.compiled import inlined, kernel
 from solvers.techniques.log import Int32Array, push_once
 
 
 @kernel
 def push_common(geometry: Geometry, board: Board, log: Int32Array, one: int, two: int, digit: int) -> None:
     """Add the elimination of `digit` from all cells that see both `one` and `two`."""
-    for cell in geometry.peers[one]:
+    for number in range(geometry.peers.shape[1]):
+        cell = geometry.peers[one, number]
         if board.candidates[cell] >> digit & 1 and geometry.sees[cell, two]:
             push_once(log, cell * 16 + digit)
 
 
-@kernel
+@inlined
 def has_common(geometry: Geometry, board: Board, one: int, two: int, digit: int) -> bool:
     """Return whether any cell that sees both `one` and `two` has `digit`."""
-    for cell in geometry.peers[one]:  # noqa: SIM110
+    for number in range(geometry.peers.shape[1]):
+        cell = geometry.peers[one, number]
         if board.candidates[cell] >> digit & 1 and geometry.sees[cell, two]:
             return True
     return False
 
 
-@kernel
+@inlined
 def partner(geometry: Geometry, board: Board, cell: int, digit: int, kind: int) -> int:
     """Return the other cell of two for `digit` in the row, column or box (`kind` 0, 1, 2) of `cell`, or -1."""
     house = geometry.house_of[cell, kind]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.techniques.compiled import kernel
+from solvers.techniques.compiled import inlined, kernel
 
 Int32Array = NDArray[np.int32]
 
@@ -31,7 +31,7 @@ def new_log(length: int) -> Int32Array:
     return log
 
 
-@kernel
+@inlined
 def start(log: Int32Array, code: int, digits: int) -> None:
     """Begin a record."""
     at = log[USED]
@@ -45,7 +45,7 @@ def start(log: Int32Array, code: int, digits: int) -> None:
     log[USED] = at + HEAD
 
 
-@kernel
+@inlined
 def push(log: Int32Array, kind: int, entry: int) -> None:
     """Add an entry to a list of the record; the lists must be written in their order."""
     at = log[USED]
@@ -65,7 +65,7 @@ def push_once(log: Int32Array, entry: int) -> None:
     push(log, ELIMINATION, entry)
 
 
-@kernel
+@inlined
 def commit(log: Int32Array) -> bool:
     """End a record, keeping it if it has a result; return whether the search should stop."""
     at = log[START]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
-from solvers.techniques.compiled import kernel
+from solvers.techniques.compiled import inlined, kernel
 from solvers.techniques.links import has_common, partner, push_common, strong_links
 from solvers.techniques.log import CELL, ELIMINATION, FURTHER, START, Int32Array, commit, push, start
 
@@ -15,8 +15,6 @@ def _log_pair(
     geometry: Geometry, board: Board, log: Int32Array, code: int, digit: int, ends: tuple[int, int, int, int]
 ) -> bool:
     """Log a pattern whose loose ends are the first two cells and whose linked cells are the others."""
-    if not has_common(geometry, board, ends[0], ends[1], digit):
-        return False
     start(log, code, 1 << digit)
     push(log, CELL, ends[0])
     push(log, CELL, ends[1])
@@ -45,7 +43,9 @@ def skyscrapers(geometry: Geometry, board: Board, log: Int32Array, code: int) ->
                         geometry.cells_of[line, shared],
                         geometry.cells_of[other, shared],
                     )
-                    if _log_pair(geometry, board, log, code, digit, ends):
+                    if has_common(geometry, board, ends[0], ends[1], digit) and _log_pair(
+                        geometry, board, log, code, digit, ends
+                    ):
                         return True
     return False
 
@@ -77,11 +77,13 @@ def _log_dual_kite(
     return commit(log)
 
 
-@kernel
+@inlined
 def _log_kite(geometry: Geometry, board: Board, log: Int32Array, code: int, digit: int, one: int, two: int) -> bool:
     row_end = partner(geometry, board, one, digit, 0)
     column_end = partner(geometry, board, two, digit, 1)
     if row_end < 0 or column_end < 0 or row_end == column_end:
+        return False
+    if not has_common(geometry, board, row_end, column_end, digit):
         return False
     return _log_pair(geometry, board, log, code, digit, (row_end, column_end, one, two))
 
@@ -92,13 +94,17 @@ def kites(geometry: Geometry, board: Board, log: Int32Array, code: int, dual: bo
     for digit in range(geometry.size):
         for box in range(2 * geometry.size, 3 * geometry.size):
             places = board.places[box, digit]
-            for index in range(geometry.size if bit_count(places) > 1 else 0):
-                for other in range(geometry.size):
-                    if not places >> index & 1 or not places >> other & 1 or (dual and other < index):
-                        continue
-                    one, two = geometry.cells_of[box, index], geometry.cells_of[box, other]
+            if not places & (places - 1):
+                continue
+            for index in range(geometry.size):
+                one = geometry.cells_of[box, index]
+                if not places >> index & 1 or partner(geometry, board, one, digit, 0) < 0:
+                    continue
+                for other in range(index if dual else 0, geometry.size):
+                    two = geometry.cells_of[box, other]
                     if (
-                        geometry.house_of[one, 0] == geometry.house_of[two, 0]
+                        not places >> other & 1
+                        or geometry.house_of[one, 0] == geometry.house_of[two, 0]
                         or geometry.house_of[one, 1] == geometry.house_of[two, 1]
                     ):
                         continue
@@ -110,28 +116,22 @@ def kites(geometry: Geometry, board: Board, log: Int32Array, code: int, dual: bo
 
 
 @kernel
-def _log_turbot(
-    geometry: Geometry, board: Board, log: Int32Array, code: int, digit: int, link: Int32Array, other: Int32Array
-) -> bool:
-    if link[0] == other[0] or link[0] == other[1] or link[1] == other[0] or link[1] == other[1]:
-        return False
-    for near in range(2):
-        for far in range(2):
-            if geometry.sees[link[near], other[far]]:
-                ends = (link[1 - near], other[1 - far], link[near], other[far])
-                if _log_pair(geometry, board, log, code, digit, ends):
-                    return True
-    return False
-
-
-@kernel
 def turbot_fish(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bool:
     """Log every pair of two-place houses of which one cell sees a cell of the other."""
     links = np.empty((3 * geometry.size, 2), dtype=np.int32)
     for digit in range(geometry.size):
         count = strong_links(geometry, board, digit, links)
         for number in range(count):
-            for other in range(number + 1, count):
-                if _log_turbot(geometry, board, log, code, digit, links[number], links[other]):
+            for turn in range(4 * (number + 1), 4 * count):
+                near, other, far = turn >> 1 & 1, turn >> 2, turn & 1
+                ends = links[number, 1 - near], links[other, 1 - far], links[number, near], links[other, far]
+                if (
+                    geometry.sees[ends[2], ends[3]]
+                    and ends[0] != ends[1]
+                    and ends[0] != ends[3]
+                    and ends[1] != ends[2]
+                    and has_common(geometry, board, ends[0], ends[1], digit)
+                    and _log_pair(geometry, board, log, code, digit, ends)
+                ):
                     return True
     return False

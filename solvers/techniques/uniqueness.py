@@ -256,12 +256,13 @@ def uniqueness(geometry: Geometry, board: Board, log: Int32Array, code: int, tes
         pair = board.candidates[cell]
         if bit_count(pair) != 2:
             continue
-        for corners in geometry.rectangles[cell]:
+        rectangles = geometry.rectangles[cell]
+        for number in range(rectangles.shape[0]):
             if (
-                board.candidates[corners[1]] & pair
-                and board.candidates[corners[2]] & pair
-                and board.candidates[corners[3]] & pair
-                and _test_rectangle(geometry, board, log, code, pair, corners, test)
+                board.candidates[rectangles[number, 1]] & pair
+                and board.candidates[rectangles[number, 2]] & pair
+                and board.candidates[rectangles[number, 3]] & pair
+                and _test_rectangle(geometry, board, log, code, pair, rectangles[number], test)
             ):
                 return True
     return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.techniques.board import Board, Geometry, bit_count, first_bit
-from solvers.techniques.compiled import kernel
+from solvers.techniques.compiled import inlined, kernel
 from solvers.techniques.links import has_common, pair_cells, push_common, strong_links
 from solvers.techniques.log import CELL, ELIMINATION, FURTHER, Int32Array, commit, push, start
 
@@ -44,8 +44,11 @@ def _join_pair(
     for digit in range(geometry.size - 1, -1, -1):
         other = first_bit(board.candidates[one] & ~(1 << digit))
         if board.candidates[one] >> digit & 1 and has_common(geometry, board, one, two, other):
-            for link in links[digit, : count[digit]]:
-                if _log_w_wing(geometry, board, log, code, one, two, digit, link[0], link[1]):
+            if count[digit] < 0:
+                count[digit] = strong_links(geometry, board, digit, links[digit])
+            for link in range(count[digit]):
+                near, far = links[digit, link, 0], links[digit, link, 1]
+                if _log_w_wing(geometry, board, log, code, one, two, digit, near, far):
                     return True
     return False
 
@@ -55,13 +58,11 @@ def w_wings(geometry: Geometry, board: Board, log: Int32Array, code: int) -> boo
     """Log every two equal pair cells that a two-place house connects."""
     cells = np.empty(geometry.size * geometry.size, dtype=np.int32)
     links = np.empty((geometry.size, 3 * geometry.size, 2), dtype=np.int32)
-    link_count = np.empty(geometry.size, dtype=np.int32)
-    for digit in range(geometry.size):
-        link_count[digit] = strong_links(geometry, board, digit, links[digit])
+    link_count = np.full(geometry.size, -1, dtype=np.int32)
     count = pair_cells(board, cells)
     for number in range(count):
-        for two in cells[number + 1 : count]:
-            one = cells[number]
+        for other in range(number + 1, count):
+            one, two = cells[number], cells[other]
             if board.candidates[two] == board.candidates[one] and _join_pair(
                 geometry, board, log, code, one, two, links, link_count
             ):
@@ -78,7 +79,8 @@ def _log_pincers(
     push(log, CELL, pivot)
     push(log, CELL, one)
     push(log, CELL, two)
-    for cell in geometry.peers[one]:
+    for number in range(geometry.peers.shape[1]):
+        cell = geometry.peers[one, number]
         if board.candidates[cell] >> digit & 1 and geometry.sees[cell, two]:
             if within and not geometry.sees[cell, pivot]:
                 continue
@@ -86,7 +88,7 @@ def _log_pincers(
     return commit(log)
 
 
-@kernel
+@inlined
 def _xy_pivot(geometry: Geometry, one: int, two: int, three: int) -> bool:
     return geometry.sees[one, two] and geometry.sees[one, three]
 
@@ -103,7 +105,8 @@ def xy_wings(geometry: Geometry, board: Board, log: Int32Array, code: int) -> bo
             masks = board.candidates[one] | board.candidates[two]
             if bit_count(masks) != 3:
                 continue
-            for three in cells[other + 1 : count]:
+            for last in range(other + 1, count):
+                three = cells[last]
                 mask = board.candidates[three]
                 if mask & ~masks or mask in (board.candidates[one], board.candidates[two]):
                     continue
