@@ -4,7 +4,7 @@
 
 Each `PYTHON` is an interpreter of an environment of its own in which peers are installed (`pip install textarena
 gem-llm`, `pip install jumanji`); a peer that is missing is reported as such. Steps take random legal actions, resets
-apart: the clock, which counts processor time, runs during the step only. The best of three rounds counts.
+apart: the clock runs during the step only. The median step of each round, and of three rounds the best, count.
 """
 
 from __future__ import annotations

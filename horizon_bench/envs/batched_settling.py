@@ -53,8 +53,9 @@ class Settled(NamedTuple):
 
 def blank_settled(lanes: int) -> Settled:
     """Return fresh arrays for `settle` to fill in."""
-    numbers, zeros = rows_apart(11, lanes, np.int64), np.zeros(lanes, dtype=np.int64)
-    return Settled(*numbers[:9], zeros, zeros.copy(), *rows_apart(7, lanes, np.bool_), *numbers[9:].view(np.float64))
+    numbers, zeros = rows_apart(9, lanes, np.int64), np.zeros(lanes, dtype=np.int64)
+    flags, rewards = rows_apart(7, lanes, np.bool_), rows_apart(2, lanes, np.float64)
+    return Settled._make((*numbers, zeros, zeros.copy(), *flags, *rewards))
 
 
 def rows_apart(rows: int, lanes: int, kind: type[np.generic]) -> NDArray[Any]:
