@@ -53,8 +53,10 @@ def board_digits(text: str) -> bytes:
     """Return one digit per cell of a board text of any size, 0 where blank; skips spaces, newlines, `|`, `-` and `+`.
 
     Raises:
-        ValueError: at the first character that is no digit, blank or decoration.
+        ValueError: at the first character that is no digit, blank or decoration, or if it is no text.
     """
+    if not isinstance(text, str):
+        raise ValueError(f"a Sudoku board must be text, not {type(text).__name__}")
     digits = text.encode("ascii", "replace").translate(_DIGITS, _DECORATION)
     if _NO_CELL in digits:
         known = {*DECORATION, *_DIGIT_OF}

@@ -100,18 +100,38 @@ def solve(
 
 
 @overload
-def distance(board: Board, metric: str = ..., *, puzzle: RushHour | None = ...) -> int | None: ...
+def distance(
+    board: Board,
+    metric: str = ...,
+    *,
+    puzzle: RushHour | None = ...,
+    max_states: int = ...,
+    max_seconds: float | None = ...,
+) -> int | None: ...
 @overload
 def distance(
-    board: list[str] | list[RushHourState], metric: str = ..., *, puzzle: RushHour | None = ...
+    board: list[str] | list[RushHourState],
+    metric: str = ...,
+    *,
+    puzzle: RushHour | None = ...,
+    max_states: int = ...,
+    max_seconds: float | None = ...,
 ) -> list[int | None]: ...
 def distance(
-    board: Board | list[str] | list[RushHourState], metric: str = "steps", *, puzzle: RushHour | None = None
+    board: Board | list[str] | list[RushHourState],
+    metric: str = "steps",
+    *,
+    puzzle: RushHour | None = None,
+    max_states: int = MAX_STATES,
+    max_seconds: float | None = None,
 ) -> int | list[int | None] | None:
-    """Return the fewest moves from a board to the goal, None if it is out of reach; for a list, a list of them."""
+    """Return the fewest moves from a board to the goal, None if it is out of reach; for a list, a list of them.
+
+    The budgets hold for each board; see `solve`.
+    """
     if isinstance(board, (str, RushHourState)):
-        return _distance(_state(board, puzzle), metric)
-    return [_distance(_state(item, puzzle), metric) for item in board]
+        return _distance(_state(board, puzzle), metric, max_states, max_seconds)
+    return [_distance(_state(item, puzzle), metric, max_states, max_seconds) for item in board]
 
 
 def distance_batch(
@@ -162,9 +182,11 @@ def _state(board: Board, puzzle: RushHour | None) -> RushHourState:
     return (puzzle or RushHour()).parse(board)
 
 
-def _distance(state: RushHourState, metric: str) -> int | None:
+def _distance(
+    state: RushHourState, metric: str, max_states: int = MAX_STATES, max_seconds: float | None = None
+) -> int | None:
     space = workspace()
-    space.run(state, metric, search.STOP_AT_GOAL, MAX_STATES, None)
+    space.run(state, metric, search.STOP_AT_GOAL, max_states, max_seconds)
     return None if space.goal is None else len(space.path(space.goal)) - 1
 
 

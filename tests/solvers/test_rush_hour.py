@@ -191,6 +191,8 @@ def test_budgets_end_with_a_clear_error():
     unsolvable = CHECKED[-1][0]
     with pytest.raises(SearchBudgetError, match="max_states=1000"):
         rush_hour.solve(unsolvable, max_states=1000)
+    with pytest.raises(SearchBudgetError, match="max_states=1000"):
+        rush_hour.distance([unsolvable], max_states=1000)
     wide = RushHour(8, 8)
     text = "........" * 3 + "AA......" + "BB....CC" + "DD....EE" + "FF......" + "GG......"
     with pytest.raises(SearchBudgetError, match="max_seconds"):

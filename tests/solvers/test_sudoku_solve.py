@@ -153,6 +153,8 @@ def test_a_wrong_batch_is_refused(grids: np.ndarray, reason: str) -> None:
 
 
 def test_wrong_arguments_are_refused() -> None:
+    with pytest.raises(ValueError, match="must be text, not list"):
+        solve(["." * 16])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="limit must be at least 1"):
         count_solutions("." * 16, limit=0)
     with pytest.raises(ValueError, match="threads must be at least 1"):
