@@ -134,7 +134,7 @@ class Game:
             solved_at = self._carry_out(decision)
         elif settings.void_ends:
             self.end_reason = "format"
-        self._close(decision)
+        self._close()
         self._pay(decision, before, solved_at)
         self._remember(decision)
         return decision
@@ -237,6 +237,9 @@ class Game:
             if self.distance_to_go is None and settings.wrong_ends:
                 self.end_reason = "wrong"
                 break
+            if settings.on_error == "dead" and not self.workshop.plain.moves(state):
+                self.end_reason = "dead"
+                break
             if reached and settings.stop_at_subgoal:
                 break
         return None
@@ -267,18 +270,16 @@ class Game:
                 reached = True
         return reached
 
-    def _close(self, decision: Decision) -> None:
-        """End the episode if nothing new can be done or a budget is used up."""
+    def _close(self) -> None:
+        """End the episode if a budget is used up."""
+        limit = self.settings.max_tokens
         if self.end_reason:
             return
-        settings = self.settings
-        if settings.on_error == "dead" and decision.carried and not self.workshop.plain.moves(self.state):
-            self.end_reason = "dead"
-        elif self.decisions >= self.max_decisions:
+        if self.decisions >= self.max_decisions:
             self.end_reason = "max_decisions"
         elif self.atomic_steps >= self.max_atomic_steps:
             self.end_reason = "max_atomic_steps"
-        elif settings.max_tokens is not None and self.tokens >= settings.max_tokens:
+        elif limit is not None and self.tokens >= limit:
             self.end_reason = "max_tokens"
 
     @property

@@ -140,6 +140,37 @@ def test_dead_ends_where_nothing_new_is_legal():
     assert not env.workshop.plain.moves(env.state)
 
 
+@pytest.mark.parametrize("on_error", ["strict", "end", "semi", "dead", "stay"])
+@pytest.mark.parametrize("family", ["Sudoku", "RushHour"])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_macro_is_its_actions_one_by_one_whatever_they_do(family, on_error, seed):
+    """Right, wrong, illegal and repairing actions alike; after an illegal one, only `semi` goes on."""
+    start = {"Sudoku": LOOSE, "RushHour": BOARD}[family]
+    together, apart = (
+        make(family=family, instance=start, on_error=on_error, interface=interface, reward="subgoal", budget_slack=6.0)
+        for interface in ("macro", "atomic")
+    )
+    together.reset(seed=0), apart.reset(seed=0)
+    puzzle, generator = together.puzzle, random.Random(seed)
+    while not together.game.end_reason:
+        state, written, total, illegal = together.state, [], 0.0, 0
+        for _ in range(generator.randrange(1, 6)):
+            legal = puzzle.moves(state)
+            written.append(generator.choice(legal if legal and generator.random() < 0.9 else puzzle.all_moves()))
+            state = puzzle.apply(state, written[-1]) if written[-1] in legal else state
+        _, reward, *_, info = together.step(" ".join(map(puzzle.format_action, written)))
+        for move in written:
+            if apart.game.end_reason or (illegal and on_error != "semi"):
+                break
+            step = apart.step(puzzle.format_action(move))
+            total, illegal = total + step[1], illegal + step[4]["illegal_actions"]
+        if apart.game.end_reason == "max_decisions":
+            return
+        assert together.state == apart.state
+        assert together.game.end_reason == apart.game.end_reason
+        assert (reward, info["illegal_actions"]) == (pytest.approx(total), illegal)
+
+
 @pytest.mark.parametrize(
     ("interface", "reply", "carried", "format_ok"),
     [
