@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from horizon_bench.credit import find_correction, find_estimator
+from horizon_bench.credit import Estimator, find_correction, find_estimator
 from horizon_bench.training.halves import HALF_MODES
 from horizon_bench.training.traces import MODE_TOKENS, TargetSettings
 
@@ -146,7 +147,7 @@ class UpdateConfig:
         _check_name("signs", self.signs, SIGNS)
         _check_name("reduction", self.reduction, REDUCTIONS)
         _check_loss(self.loss)
-        find_estimator(self.estimator)
+        _check_options(self.estimator, find_estimator(self.estimator), self.estimator_options)
         find_correction(self.correction)
 
 
@@ -154,7 +155,18 @@ def _check_name(kind: str, name: str, known: tuple[str, ...]) -> None:
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"unknown {kind} {name!r}{hint} known: {', '.join(known)}")
+        raise ValueError(f"unknown {kind} {name!r}{hint} known: {', '.join(known) or 'none'}")
+
+
+def _check_options(name: str, estimator: Estimator, options: Mapping[str, Any]) -> None:
+    """Raise `ValueError` for an option that the estimator does not take; one without a signature is not checked."""
+    try:
+        parameters = list(inspect.signature(estimator).parameters.values())[1:]
+    except (TypeError, ValueError):
+        return
+    if not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters):
+        for option in options:
+            _check_name(f"option of estimator {name!r}", option, tuple(one.name for one in parameters))
 
 
 def _check_loss(name: str) -> None:

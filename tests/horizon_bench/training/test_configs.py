@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
+from horizon_bench.credit import ESTIMATORS
 from horizon_bench.training.configs import OWN_LOSSES, REDUCTIONS, UpdateConfig
 from horizon_bench.training.losses import LOSSES, Reduction, reinforce_loss
 
@@ -42,6 +43,17 @@ def test_every_known_name_is_taken() -> None:
     for loss in OWN_LOSSES:
         for reduction in REDUCTIONS:
             assert UpdateConfig(loss=loss, reduction=reduction).loss == loss
+
+
+def test_an_option_is_one_that_the_estimator_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert UpdateConfig(estimator="beacon-gamma-0", estimator_options={"gamma": 0.5, "lam": 2.0}).estimator_options
+    with pytest.raises(ValueError, match="option of estimator 'beacon' 'gama'; did you mean 'gamma'"):
+        UpdateConfig(estimator="beacon", estimator_options={"gama": 0.5})
+    monkeypatch.setitem(ESTIMATORS, "plain", lambda batch: batch.rewards)
+    monkeypatch.setitem(ESTIMATORS, "open", lambda batch, **options: batch.rewards)
+    assert UpdateConfig(estimator="open", estimator_options={"anything": 1}).estimator == "open"
+    with pytest.raises(ValueError, match="known: none"):
+        UpdateConfig(estimator="plain", estimator_options={"gamma": 1.0})
 
 
 def test_a_loss_of_a_user_is_known_once_it_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
