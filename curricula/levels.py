@@ -74,6 +74,9 @@ TECHNIQUE_LEVELS: dict[str, Level] = {
 }
 """Levels of the technique-by-distance bank: `L2-single` .. `L5-fish`."""
 
+# No puzzle of 16 or 17 blanks turned up that needs a pair and nothing harder (400 attempts each).
+TECHNIQUE_LEVELS["L2-pair"] = replace(TECHNIQUE_LEVELS["L2-pair"], low=18)
+
 
 def find_level(name: str) -> Level:
     """Return the level called `name`, one of `LEVELS` or `TECHNIQUE_LEVELS`.
