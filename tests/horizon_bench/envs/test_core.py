@@ -140,6 +140,23 @@ def test_dead_ends_where_nothing_new_is_legal():
     assert not env.workshop.plain.moves(env.state)
 
 
+def test_a_macro_cannot_repair_a_dead_board():
+    budgets = {"max_decisions": 99, "max_atomic_steps": 99}
+    apart = make(instance=LOOSE, on_error="dead", **budgets)
+    generator, fills = random.Random(0), []
+    while apart.game.prepared is None or apart.game.end_reason == "solved":
+        apart.reset(seed=0)
+        fills.clear()
+        while not apart.game.end_reason:
+            fills.append(generator.choice(apart.workshop.plain.moves(apart.state)))
+            apart.step(apart.puzzle.format_action(fills[-1]))
+    together = make(instance=LOOSE, on_error="dead", interface="macro", **budgets)
+    together.reset(seed=0)
+    repair = fills[-1]._replace(digit=0)
+    info = together.step(" ".join(map(together.puzzle.format_action, (*fills, repair))))[4]
+    assert (info["end_reason"], len(info["moves"])) == ("dead", len(fills))
+
+
 @pytest.mark.parametrize("on_error", ["strict", "end", "semi", "dead", "stay"])
 @pytest.mark.parametrize("family", ["Sudoku", "RushHour"])
 @pytest.mark.parametrize("seed", range(6))
