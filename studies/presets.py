@@ -78,7 +78,8 @@ class Preset:
 
     def sft_seconds(self, cell: Cell) -> float:
         """Return the expected seconds of the SFT that a cell starts from."""
-        return self._cost(cell).sft * (THOUGHT_SFT if cell.thought != "none" else 1.0) * max(1.0, cell.width)
+        longer = (THOUGHT_SFT if cell.thought != "none" else 1.0) * (HALVES_SFT if cell.interface == "split" else 1.0)
+        return self._cost(cell).sft * longer * max(1.0, cell.width)
 
     def seconds(self, cell: Cell) -> float:
         """Return the expected seconds of one seed of a cell, without the shared SFT."""
@@ -113,8 +114,10 @@ class Preset:
 
 THOUGHT_SFT, THOUGHT_PLAY = 6.0, 3.0
 """How many times longer SFT and everything else take with thoughts; measured on 4x4."""
+HALVES_SFT = 5.0
+"""How many times longer SFT takes where it teaches the halves of actions as well."""
 ROLLOUT_VALUES = 20.0
-"""The same for updates whose values come from rollouts; 16 measured on 4x4 with short episodes."""
+"""How many times longer an update takes whose values come from rollouts; 16 measured on 4x4 with short episodes."""
 COSTS = {
     "t": FamilyCost(20.0, 0.55, 0.002, 0.001),
     "m": FamilyCost(120.0, 2.0, 0.008, 0.004),

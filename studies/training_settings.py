@@ -58,7 +58,7 @@ def resolved_training(job: CellJob) -> Training:
             f"preset {preset.name!r} trains {preset.model}, which this version cannot do yet; use --preset cpu"
         )
     model, sft = small_model(cell)
-    sft = replace(sft, modes=modes(cell, sft), targets=replace(sft.targets, fixed_length=cell.fixed_length))
+    sft = replace(taught(cell, sft), targets=replace(sft.targets, fixed_length=cell.fixed_length))
     return Training(
         hidden_size=widened(model.hidden_size, cell.width),
         layers=model.layers,
@@ -100,9 +100,17 @@ def update_config(job: CellJob) -> UpdateConfig:
     )
 
 
-def modes(cell: Cell, sft: SftConfig) -> tuple[str, ...]:
-    """Return the replies that SFT teaches: the halves of actions as well where the cell acts in halves."""
-    return (*sft.modes, *HALF_MODES) if cell.interface == "split" else sft.modes
+HALVES = (*HALF_MODES, "where", "where")
+"""Halves of actions in each row of SFT: where is learned much later than what (4x4: 51 % against 94 % at 300 steps)."""
+HALVES_STEPS = 3
+"""How many times longer SFT takes where it teaches halves as well."""
+
+
+def taught(cell: Cell, sft: SftConfig) -> SftConfig:
+    """Return the SFT that teaches the cell's replies: the halves of actions as well where it acts in halves."""
+    if cell.interface != "split":
+        return sft
+    return replace(sft, modes=(*sft.modes, *HALVES), steps=HALVES_STEPS * sft.steps)
 
 
 def widened(width: int, multiple: float) -> int:
