@@ -136,3 +136,12 @@ def test_nothing_to_report_is_an_error_and_leaves_an_old_page_alone(small: Path,
     with pytest.raises(ValueError, match="no readable results"):
         write_report(folder)
     assert (folder / "report.html").read_text() == "old"
+
+
+def test_the_page_shows_who_gets_the_credit_and_what_updates_did_with_it(text: str) -> None:
+    section = text.split('id="figure-credit"')[1].split("</section>")[0]
+    assert section.count('<figure class="wide">') == 1
+    assert "goal distance" in section
+    assert "beacon-released" in section
+    assert "<b>Not stored.</b>" in section
+    assert "CAR (%)" in text.split('id="diagnostics"')[1].split("</section>")[0]
