@@ -7,6 +7,7 @@ depend on the other rows of the call, up to the last bits of float arithmetic.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -31,8 +32,8 @@ class Sampling:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        if not self.temperature > 0.0:
-            raise ValueError(f"temperature must be above 0, not {self.temperature}; 0.01 is nearly greedy")
+        if not 0.0 < self.temperature < math.inf:
+            raise ValueError(f"temperature must be a number above 0, not {self.temperature}; 0.01 is nearly greedy")
         if self.max_new_tokens < 1:
             raise ValueError(f"max_new_tokens must be at least 1, not {self.max_new_tokens}")
         if not 0.0 <= self.thought_slip < 1.0:

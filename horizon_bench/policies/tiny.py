@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 from transformers.utils import logging as transformers_logging
 
@@ -103,11 +104,16 @@ class TinyPolicy:
         """
         if not (Path(folder) / "config.json").is_file():
             raise ValueError(f"no saved model in {str(folder)!r}: config.json is missing; save one by TinyPolicy.save")
-        with _quiet():
-            model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+        try:
+            with _quiet():
+                model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+            tokenizer = AutoTokenizer.from_pretrained(folder)
+        except (SafetensorError, OSError, ValueError, RuntimeError, KeyError) as error:
+            reason = " ".join(str(error).split())
+            raise ValueError(f"the model in {str(folder)!r} is damaged: {reason[:200]}") from error
         if not isinstance(model, TinyForCausalLM):
             raise ValueError(f"the model in {str(folder)!r} is a {type(model).__name__}, not the small model")
-        return cls(model.eval(), AutoTokenizer.from_pretrained(folder))
+        return cls(model.eval(), tokenizer)
 
     def save(self, folder: str | Path) -> None:
         """Write model (safetensors) and tokenizer, as the Auto classes load them."""

@@ -45,6 +45,16 @@ def test_an_empty_folder_is_named(tmp_path: pathlib.Path) -> None:
         make_policy("tiny", folder=tmp_path)
 
 
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
+@pytest.mark.parametrize("part", [0.0, 0.5])
+def test_a_damaged_model_is_named(name: str, part: float, tmp_path: pathlib.Path) -> None:
+    TinyPolicy.create(Sudoku(4), 16, hidden_size=32, layers=1).save(tmp_path)
+    content = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(content[: int(len(content) * part)])
+    with pytest.raises(ValueError, match="is damaged"):
+        make_policy("tiny", folder=tmp_path)
+
+
 def test_equal_seeds_give_equal_weights() -> None:
     first, again, other = (TinyPolicy.create(Sudoku(4), 16, seed=seed).model.state_dict() for seed in (1, 1, 2))
     assert all((first[name] == again[name]).all() for name in first)
