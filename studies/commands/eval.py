@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,11 +34,11 @@ class Evaluate:
     puzzle: str = ""
     """sudoku, rush-hour, or a puzzle of your own as MODULE:NAME; by default the puzzle of the levels."""
     level: tuple[str, ...] = ()
-    """Levels, such as L1 L2; by default all of the 9x9 Sudoku, of Rush Hour, or of your puzzle."""
+    """Levels, such as L1 L2; by default all of the 9x9 Sudoku, of Rush Hour, of your puzzle, or of the bank."""
     split: Literal["test", "validation", "train"] = "test"
     """Part of the bank."""
     bank: Path | None = None
-    """A bank file of your own instead of those that ship."""
+    """A bank file of your own (see `bank import`) instead of those that ship."""
     interface: str = "atomic"
     """atomic, macro, macro-capped-K, macro-fixed-K, macro-stepwise or split."""
     on_error: Literal["strict", "end", "semi", "dead", "stay"] = "semi"
@@ -62,12 +64,20 @@ class Evaluate:
         """Evaluate and print a table."""
         if min(self.puzzles, self.attempts) < 1 or self.seed < 0:
             raise ValueError("puzzles and attempts must be at least 1, seed at least 0")
+        if not 0 < self.temperature < math.inf:
+            raise ValueError(f"temperature must be a number above 0, not {self.temperature}; 0.01 is nearly greedy")
+        if len(set(self.level)) < len(self.level):
+            raise ValueError(f"levels {' '.join(self.level)}: one stands there twice")
+        if self.records is not None:
+            from reports.records import append, read
+
+            if self.records.is_file():
+                read(self.records)
+            append(self.records, ())
         name, levels, chosen = self._instances()
         policy = _policy(self.policy, self.interface, self.error_rate)
         rows = evaluation_records(self, policy, name, chosen, self._settings())
         if self.records is not None:
-            from reports.records import append
-
             append(self.records, rows)
         print(f"{self.policy} on {name} as {self.interface}, errors: {self.on_error}, {self.split} puzzles\n")
         print("\n".join(table(_condition(name, rows), levels)))
@@ -85,6 +95,8 @@ class Evaluate:
             levels = self.level or LEVELS
             own = [one for one in graded_starts(spec) if one.split == self.split]
             return spec, levels, [one for level in levels for one in _of_level(own, level)[: self.puzzles]]
+        if self.bank is not None and not self.level and self.bank.is_file():
+            return self._of_bank(self.bank)
         puzzle = self.puzzle or (find_level(self.level[0]).puzzle if self.level else "sudoku")
         levels = self.level or _default_levels(puzzle)
         for level in levels:
@@ -94,6 +106,26 @@ class Evaluate:
         path = None if self.bank is None else str(self.bank)
         banks = [load_bank(level, self.split, path=path)[: self.puzzles] for level in levels]
         return puzzle, levels, [one for bank in banks for one in bank]
+
+    def _of_bank(self, path: Path) -> tuple[str, tuple[str, ...], list[Instance]]:
+        """Return what a bank file of the user's own holds, whatever its levels; `-` is a distance beyond them all."""
+        from curricula.instances import read_instances
+
+        rows = [instance for _, instance in read_instances(path)[1]]
+        puzzles = sorted({instance.puzzle for instance in rows})
+        puzzle = self.puzzle or (puzzles[0] if len(puzzles) == 1 else "")
+        if puzzle not in puzzles:
+            held = " and ".join(puzzles) or "nothing"
+            raise ValueError(
+                f"{path} holds {held}" + ("; say --puzzle" if puzzles and not puzzle else f", no {puzzle}")
+            )
+        chosen = [instance for instance in rows if (instance.puzzle, instance.split) == (puzzle, self.split)]
+        if not chosen:
+            held = ", ".join(sorted({instance.split for instance in rows if instance.puzzle == puzzle}))
+            raise ValueError(f"{path} holds no {self.split} puzzles; say --split, of which it holds: {held}")
+        levels = tuple(sorted({instance.level for instance in chosen}))
+        by_level = [[each for each in chosen if each.level == level] for level in levels]
+        return puzzle, levels, [each for group in by_level for each in group[: self.puzzles]]
 
     def _settings(self) -> Settings:
         from horizon_bench.envs.settings import Settings
@@ -175,6 +207,10 @@ def _policy(name: str, interface: str, error_rate: float) -> Policy:
 
     if Path(name).is_dir():
         return make_policy("tiny", folder=name)
+    if os.sep in name:
+        raise ValueError(
+            f"there is no folder {name}; a policy is expert, noisy-expert, random or a saved model's folder"
+        )
     if name == "tiny":
         raise ValueError("policy 'tiny' is a saved model; give its folder, for example results/smoke/_sft/t/0/model")
     options: dict[str, float | int] = {} if name == "random" else {"actions": expert_actions(interface)}

@@ -53,8 +53,39 @@ def test_the_same_seed_gives_the_same_records(tmp_path: pathlib.Path, capsys: py
         (["expert", "--puzzle", "sudko"], "did you mean 'sudoku'"),
         (["expert", "--level", "T1", "--interface", "marco"], "did you mean 'macro'"),
         (["expert", "--level", "L1", "--bank", "no/such.tsv"], "no/such.tsv"),
+        (["expert", "--level", "T1", "--temperature", "nan"], "temperature must be a number above 0"),
+        (["expert", "--level", "T1", "--temperature", "inf"], "temperature must be a number above 0"),
+        (["expert", "--level", "T1", "T2", "T1"], "twice"),
+        (["no/such/model", "--level", "T1"], "no folder no/such/model"),
     ],
 )
 def test_wrong_requests_are_refused(words: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", *words]) == 1
     assert part in capsys.readouterr().err
+
+
+def test_records_are_not_appended_to_a_file_of_something_else(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("print()\n", encoding="utf8")
+    assert main(["eval", "expert", "--level", "T1", "--records", str(program)]) == 1
+    assert f"{program}:1: not a record" in capsys.readouterr().err
+    assert program.read_text(encoding="utf8") == "print()\n"
+
+
+def test_an_imported_bank_is_measured_whatever_its_levels(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lists, bank = tmp_path / "mine.txt", tmp_path / "mine.tsv"
+    beyond = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
+    lists.write_text(f"{beyond}\n1234341221.34..1\n..34.4..2...4..2\n", encoding="utf8")
+    assert main(["bank", "import", str(lists), "--out", str(bank)]) == 0
+    assert main(["eval", "expert", "--bank", str(bank), "--split", "train"]) == 0
+    rows = [line.split()[:5] for line in lines_of(capsys)]
+    assert ["-", "1", "3.0", "100.0", "[20.7,"] in rows
+    assert ["T4", "1", "10.0", "100.0", "[20.7,"] in rows
+    assert main(["eval", "expert", "--bank", str(bank)]) == 1
+    assert "holds no test puzzles; say --split, of which it holds: train, validation" in capsys.readouterr().err
+    assert main(["eval", "expert", "--bank", str(bank), "--puzzle", "rush-hour"]) == 1
+    assert "holds sudoku, no rush-hour" in capsys.readouterr().err
