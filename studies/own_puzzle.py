@@ -64,7 +64,8 @@ def _spec(loaded: Any, module: str, short: str) -> str:
     for env_id in (short, f"{module}/{short}", f"{module}/{short}-v0"):
         if env_id in gymnasium.registry:
             return str(gymnasium.registry[env_id].kwargs.get("puzzle", ""))
-    near = difflib.get_close_matches(short, [*vars(loaded), *PUZZLES], n=1)
+    classes = [name for name, value in vars(loaded).items() if callable(value)]
+    near = difflib.get_close_matches(short, [*classes, *PUZZLES], n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"module {module!r} has no puzzle {short!r}{hint} (a class, a PUZZLES name or a registered id)")
 

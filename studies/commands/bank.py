@@ -136,8 +136,11 @@ class BankList:
         folder = self.path or banks.DATA
         if not folder.is_dir():
             raise ValueError(f"{folder} is no folder of banks")
+        files = banks.bank_files(folder)
+        if not files:
+            raise ValueError(f"{folder} holds no bank files, which are called LEVEL.tsv")
         print("\t".join(("level", "puzzle", "size", "distances", *banks.SPLITS, "seed")))
-        for file in banks.bank_files(folder):
+        for file in files:
             remarks, rows = read_instances(file)
             instances = [instance for _, instance in rows]
             counts = banks.summary(instances)

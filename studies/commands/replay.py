@@ -34,7 +34,7 @@ class Replay:
     """Watch a recorded episode board by board."""
 
     episodes: tyro.conf.Positional[Path]
-    """`episodes.parquet` of a results folder, or JSON: one object (or a list) with `puzzle`, `start` and `turns`."""
+    """`episodes.parquet` or the folder of a run, or JSON: one object (or a list) with `puzzle`, `start` and `turns`."""
     index: int = 0
     """Which episode of the file, from 0; negative ones count from the end."""
     form: Literal["text", "gif", "strip"] = "text"
@@ -81,6 +81,8 @@ def read_recordings(path: Path) -> list[Recording]:
         ValueError: naming the file and what is wrong with it.
         FileNotFoundError: if there is no such file.
     """
+    if path.is_dir():
+        path /= "episodes.parquet"
     if path.suffix != ".json":
         from reports.episode_store import read_episodes
 

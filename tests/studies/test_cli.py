@@ -180,7 +180,14 @@ def test_solving_starts_without_training_plotting_or_environments() -> None:
 
 def test_ctrl_c_ends_a_study_with_its_workers(tmp_path: pathlib.Path) -> None:
     command = [sys.executable, "-m", "studies.cli", "study", "run", "execution", "--results", str(tmp_path)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # Background jobs of a shell, and so some CI runners, start with Ctrl-C ignored, which children inherit.
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
     assert process.stdout is not None
     assert process.stderr is not None
     assert "jobs" in process.stdout.readline()
@@ -191,3 +198,11 @@ def test_ctrl_c_ends_a_study_with_its_workers(tmp_path: pathlib.Path) -> None:
     assert f"To go on: horizon-bench study run execution --results {tmp_path}" in error
     assert "Traceback" not in error
     assert subprocess.run(["pgrep", "--parent", str(process.pid)], check=False).returncode == 1
+
+
+def test_a_failing_file_is_named_first_then_the_reason(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = tmp_path / "none.txt"
+    assert main(["solve", "sudoku", str(missing)]) == 1
+    assert capsys.readouterr().err == f"horizon-bench: {missing}: No such file or directory\n"

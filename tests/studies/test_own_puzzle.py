@@ -85,6 +85,7 @@ def test_every_study_has_cells_for_it_but_those_about_what_it_lacks(study: str) 
         ("LightsOut", "form MODULE:NAME"),
         ("not_there:LightsOut", "cannot import module 'not_there'"),
         ("lights_for_tests:LightOut", "did you mean 'LightsOut'"),
+        ("os:path", r"has no puzzle 'path'(?!; did you mean 'path')"),
         ("few_lights:Lone", "offers 0 different starts"),
     ],
 )

@@ -35,9 +35,15 @@ def test_a_bank_is_built_verified_and_listed(run, tmp_path):
 
 
 def test_what_does_not_exist_is_said(run, tmp_path):
+    (tmp_path / "empty").mkdir()
     words = ("--train", 0, "--validation", 0, "--test", 0)
     assert run("bank", "build", "--level", "T2", "--out", tmp_path, *words)[1][1][:4] == ["T2", "0", "0", "0"]
-    for wrong in (("verify", tmp_path / "none.tsv"), ("list", tmp_path / "none"), ("build", "--level", "T9")):
+    for wrong in (
+        ("verify", tmp_path / "none.tsv"),
+        ("list", tmp_path / "none"),
+        ("list", tmp_path / "empty"),
+        ("build", "--level", "T9"),
+    ):
         status, _, errors = run("bank", *wrong)
         assert status == 1
         assert len(errors) == 1

@@ -87,3 +87,8 @@ def test_damaged_files_are_named(tmp_path, content, message):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         Replay(tmp_path / "nowhere.parquet").run()
+
+
+def test_a_folder_without_episodes_says_which_file_is_missing(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no episodes at .*episodes\.parquet"):
+        Replay(tmp_path).run()
