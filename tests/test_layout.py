@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import configparser
 import pathlib
+import re
 import subprocess
 import sys
 import tomllib
@@ -80,3 +81,12 @@ def test_every_study_of_tox_is_a_study_of_the_matrix() -> None:
     header = next(name for name in parser.sections() if name.startswith("testenv:study-"))
     names = header.removeprefix("testenv:study-").strip("{}").split(",")
     assert set(names) == set(STUDIES)
+
+
+def test_tox_knows_the_words_of_every_cell() -> None:
+    from studies.matrix import SCALES, STUDIES
+
+    conditions = re.findall(r"^    study-([a-z0-9-]+): train$", (ROOT / "tox.ini").read_text(encoding="utf8"), re.M)
+    known = {word for condition in conditions for word in condition.split("-")}
+    cells = [cell.name for study in STUDIES.values() for scale in SCALES.values() for cell in study.cells(scale)]
+    assert {word for name in cells for word in name.removeprefix("study-").split("-")} <= known
