@@ -212,8 +212,8 @@ def _missing_package(error: ModuleNotFoundError) -> str:
 
 def _one_line(error: BaseException) -> str:
     text = str(error)
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        text = f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        text = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     return " ".join(text.split()) or type(error).__name__
 
 
