@@ -100,19 +100,24 @@ _UNTRAINED: dict[str, Any] = {
 """Factors of RL alone, at their defaults."""
 
 
-def only(cells: Iterable[Cell], words: Sequence[str]) -> tuple[Cell, ...]:
-    """Return the cells whose names hold all of the words.
+def only(cells: Iterable[Cell], words: Sequence[str], without: Sequence[str] = ()) -> tuple[Cell, ...]:
+    """Return the cells whose names hold all of the words, and none of the words in `without`.
 
     Raises:
-        ValueError: if a word stands in no name, or no name holds them all.
+        ValueError: if a word stands in no name, or no cell is left.
     """
     chosen = tuple(cells)
     known = dict.fromkeys(word for cell in chosen for word in cell.name.split("-")[1:])
-    for word in words:
+    for word in (*words, *without):
         require("word of these cells' names", word, known)
-    kept = tuple(cell for cell in chosen if set(words) <= set(cell.name.split("-")))
+    kept = tuple(
+        cell
+        for cell in chosen
+        if set(words) <= set(cell.name.split("-")) and not set(without) & set(cell.name.split("-"))
+    )
     if not kept:
-        raise ValueError(f"no cell has all of {', '.join(words)} in its name; study list --cells shows the names")
+        rest = f" without {', '.join(without)}" if without else ""
+        raise ValueError(f"no cell has all of {', '.join(words)} in its name{rest}; study list --cells shows the names")
     return kept
 
 

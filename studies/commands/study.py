@@ -87,6 +87,8 @@ class StudyRun:
     learns from plain outcomes stands the same one with your estimator."""
     only: tuple[str, ...] = ()
     """Run only the cells whose names hold all of these words, such as macro slip1."""
+    without: tuple[str, ...] = ()
+    """Leave out the cells whose names hold one of these words."""
     sft_only: bool = False
     """Leave RL out: trained cells are evaluated as they are after SFT."""
     report: Annotated[bool, tyro.conf.arg(help="Write report.html at the end.")] = field(default=True)
@@ -105,7 +107,7 @@ class StudyRun:
 
             cells = beside(cells, self.estimator)
         cells = without_training(cells) if self.sft_only else cells
-        cells = only(cells, self.only) if self.only else cells
+        cells = only(cells, self.only, self.without)
         seeds = range(self.first_seed, self.first_seed + (self.seeds or preset.seeds))
         failures = run_study(study, cells, seeds, preset, self.results, run_job, self.workers, finished)
         for failure in failures:

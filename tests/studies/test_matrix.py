@@ -120,6 +120,9 @@ def test_words_choose_among_the_cells_of_a_study() -> None:
         "study-sudoku-macro-t3-outcome-strict-checked-slip1",
     ]
     assert only(cells, ()) == cells
+    assert [cell.name for cell in only(cells, ("macro",), ("strict", "slip0p5", "slip1", "slip2"))] == [
+        "study-sudoku-macro-t3-outcome-checked"
+    ]
     with pytest.raises(ValueError, match="did you mean 'macro'"):
         only(cells, ("marco",))
     with pytest.raises(ValueError, match="no cell has all of macro, atomic"):
