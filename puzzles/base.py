@@ -6,6 +6,7 @@ A puzzle states rules. It knows nothing of shortest ways (`solvers`), levels (`c
 
 from __future__ import annotations
 
+import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
@@ -80,7 +81,7 @@ class Puzzle(ABC, Generic[StateT, MoveT]):
 
     def rules(self) -> str:
         """Return rules, goal and action grammar as the prompt states them."""
-        return (self.__doc__ or self.name).strip()
+        return inspect.cleandoc(self.__doc__ or self.name)
 
     def render(self, state: StateT) -> str:
         """Return the board as people read it, several lines."""
