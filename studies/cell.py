@@ -50,10 +50,13 @@ def finished(job: CellJob) -> bool:
     """Return whether a run is complete.
 
     Raises:
-        ValueError: if its folder holds a run with other settings, naming each difference.
+        ValueError: if its folder holds a run with other settings, naming each difference, or records were lost.
     """
     run = CellRun(job, lambda share, note: None)
-    return run.folder.check(run.settings()) and run.folder.done
+    if not run.folder.check(run.settings()):
+        return False
+    run.folder.verify()
+    return run.folder.done
 
 
 class CellRun:

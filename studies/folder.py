@@ -56,6 +56,23 @@ class RunFolder:
         """Whether the run is complete."""
         return (self.path / "done.json").exists()
 
+    def verify(self) -> None:
+        """Check that a complete run still has as many whole records as it was finished with.
+
+        Raises:
+            ValueError: if some are missing, or `done.json` is damaged.
+        """
+        if not self.done:
+            return
+        way_out = "restore the file, or remove the run's folder and run it again"
+        try:
+            expected = json.loads((self.path / "done.json").read_bytes())["records"]
+        except (ValueError, TypeError, KeyError) as error:
+            raise ValueError(f"{self.path / 'done.json'} is damaged; {way_out}") from error
+        whole = self._records.read_bytes().count(b"\n") if self._records.exists() else 0
+        if whole != expected:
+            raise ValueError(f"{self._records} holds {whole} records of {expected}; {way_out}")
+
     def open(self, cell: CellRecord) -> None:
         """Write the settings, or check that the folder's are the same; then read the records so far.
 

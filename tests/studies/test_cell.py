@@ -248,3 +248,18 @@ def test_training_on_a_puzzle_of_ones_own(tmp_path: pathlib.Path, monkeypatch: p
     assert "after RL" in run(one)
     rows = [row for row in read(one.folder / "records.jsonl") if isinstance(row, EvaluationRecord)]
     assert {row.level for row in rows} == {"D1", "D2", "D3"}
+
+
+def test_a_finished_run_that_lost_records_is_named(tmp_path: pathlib.Path) -> None:
+    one = job(tmp_path, "study-sudoku-atomic-t-expert")
+    run(one)
+    assert finished(one)
+    records = one.folder / "records.jsonl"
+    content = records.read_bytes()
+    records.write_bytes(content[:-20])
+    with pytest.raises(ValueError, match=r"records\.jsonl holds \d+ records of \d+; restore the file"):
+        finished(one)
+    records.write_bytes(content)
+    (one.folder / "done.json").write_text("{", encoding="utf8")
+    with pytest.raises(ValueError, match=r"done\.json is damaged"):
+        finished(one)
