@@ -95,7 +95,10 @@ def read_instances(path: Path) -> tuple[dict[str, str], list[tuple[int, Instance
     remarks: dict[str, str] = {}
     rows: list[tuple[int, Instance]] = []
     header_seen = False
-    lines = path.read_text(encoding="utf8").split("\n")
+    try:
+        lines = path.read_text(encoding="utf8").split("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: no bank file, it is no text in UTF-8") from error
     for number, line in enumerate(lines, start=1):
         if line.startswith("#"):
             name, _, value = line[1:].partition(":")

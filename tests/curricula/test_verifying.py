@@ -106,3 +106,10 @@ def test_repeated_boards_and_keys_in_two_splits_are_found(tmp_path, sudokus):
     assert (5, "the same board as in T3.tsv:4") in found
     assert (6, "key of T3.tsv:4, which is in split train, not test") in found
     assert str(problems[0]).startswith(str(tmp_path / "T3.tsv:5"))
+
+
+def test_a_file_that_is_no_text_is_no_bank(tmp_path):
+    file = tmp_path / "bank.tsv"
+    file.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match=r"bank\.tsv: no bank file, it is no text"):
+        verify_banks([file])
