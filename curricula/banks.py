@@ -62,30 +62,35 @@ def quota(level: Level) -> dict[str, int]:
     return {"train": 640, "validation": 100, "test": 100}
 
 
-def load_bank(level: str, split: str = "train", path: str | Path | None = None) -> tuple[Instance, ...]:
+def load_bank(level: str | None, split: str = "train", path: str | Path | None = None) -> tuple[Instance, ...]:
     """Return the instances of a level and split, in the order of the file.
 
     Args:
-        level: name of the level.
+        level: name of the level; None takes every level of the bank file `path`.
         split: `train`, `validation` or `test`.
         path: a bank file, or a folder of files called `LEVEL.tsv`; the shipped banks by default.
 
     Raises:
-        ValueError: if level or split is unknown, or the file holds nothing of them.
+        ValueError: if level or split is unknown or missing, or the file holds nothing of them.
         FileNotFoundError: if there is no such file.
     """
     if split not in SPLITS:
         raise ValueError(f"unknown split {split!r}; known: {', '.join(SPLITS)}")
     place = Path(path) if path is not None else DATA
-    if path is None:
+    if level is None and not place.is_file():
+        raise ValueError(f"name a level, or a bank file with any levels; {place} is no file")
+    if path is None and level is not None:
         find_level(level)
     file = place / f"{level}.tsv" if place.is_dir() else place
     if not file.is_file():
         known = ", ".join(bank.stem for bank in bank_files(place)) or "none"
         raise FileNotFoundError(f"no bank of level {level} at {file}; banks there: {known}")
-    chosen = tuple(each for each in _read(file, file.stat().st_mtime_ns) if (each.level, each.split) == (level, split))
+    rows = [each for each in _read(file, file.stat().st_mtime_ns) if level is None or each.level == level]
+    chosen = tuple(each for each in rows if each.split == split)
     if not chosen:
-        raise ValueError(f"{file} holds no {split} instances of level {level!r}")
+        held = ", ".join(sorted({each.split for each in rows}, key=SPLITS.index)) or "none"
+        what = "instances" if level is None else f"instances of level {level!r}"
+        raise ValueError(f"{file} holds no {split} {what}; splits it holds of them: {held}")
     return chosen
 
 

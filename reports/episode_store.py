@@ -74,7 +74,7 @@ def read_episodes(path: Path) -> list[StoredEpisode]:
         return [_stored(row) for row in rows]
     except (pa.ArrowException, OSError, KeyError, TypeError) as error:
         raise ValueError(
-            f"{path}: unreadable episodes: {error}; remove the file (the records are not touched) or run again"
+            f"{path}: unreadable episodes: {error}; records do not need it, a run into an empty folder makes it anew"
         ) from error
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reports.intervals import RESAMPLES, Grid, quantiles, weighted_means, weights, wilson
+from reports.intervals import RESAMPLES, Grid, quantiles, weighted_means, weights
 
 FloatArray = NDArray[np.float64]
 
@@ -123,7 +123,7 @@ def _interval(
 ) -> tuple[float, float]:
     present = grid.values[np.isfinite(grid.values)]
     if present.max() == 0 or present.min() == 1:
-        return _one_sided(parts[0] if present.max() == 0 else parts[-1], distances, bool(present.max()), confidence)
+        return _one_sided(grid.distances.astype(np.float64), bool(present.max()), confidence)
     of_seeds, of_puzzles = weights(grid, rng, count)
     solved, total = np.empty((2, count, len(parts)))
     for index, (part, distance) in enumerate(zip(parts, distances, strict=True)):
@@ -134,13 +134,22 @@ def _interval(
     return quantiles(_half(*_fit(distances.astype(np.float64), solved, total)), confidence)
 
 
-def _one_sided(part: Grid, distances: NDArray[np.int64], all_solved: bool, confidence: float) -> tuple[float, float]:
-    """Return the interval of H50 where nothing or everything was solved, from the closed form and Wilson's bound."""
-    puzzles = len(part.puzzles)
-    low, high = wilson(puzzles if all_solved else 0, puzzles, confidence)
+def _one_sided(distances: FloatArray, all_solved: bool, confidence: float) -> tuple[float, float]:
+    """Return the interval of H50 where nothing or everything was solved.
+
+    One end is open. The other is the H50 of the curve 2 ** (-distance / H50) under which so uniform an outcome of all
+    puzzles, shape [puzzles], has the probability (1 - confidence) / 2.
+    """
+    tail = np.log((1 - confidence) / 2)
     if all_solved:
-        return float(distances[-1] * np.log(0.5) / np.log(low)), float("inf")
-    return 0.0, float(distances[0] * np.log(0.5) / np.log(high))
+        return float(-distances.sum() * np.log(2) / tail), float("inf")
+
+    def surplus(log_h50: float) -> float:
+        return float(np.log(-np.expm1(-distances * np.log(2) / np.exp(log_h50))).sum() - tail)
+
+    from scipy.optimize import brentq
+
+    return 0.0, float(np.exp(brentq(surplus, -20.0, np.log(distances.max()) + 20.0)))
 
 
 def _fit(distances: FloatArray, solved: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -34,7 +34,7 @@ def find_source(
 
     Args:
         puzzle: a name in `PUZZLES` or an import string.
-        level: name of a level; by default the first of the puzzle at its size.
+        level: name of a level; by default all levels of the bank file, without one the puzzle's first at its size.
         split: `train`, `validation` or `test`.
         bank: path of a bank file; by default the bank that ships for the level.
         size: rows of the board; by default the level's.
@@ -55,6 +55,8 @@ def find_source(
         if level is not None:
             raise ValueError(f"puzzle {puzzle!r} has no levels, so no level {level!r}; give bank=PATH, or no level")
         return Source(_examples(puzzle, size), size)
+    if level is None and bank is not None and Path(bank).is_file():
+        return _whole(puzzle, split, str(bank), size)
     if level is None:
         wanted = size if size is not None else _default_size(puzzle)
         level = next((entry.name for entry in known if entry.size == wanted), None)
@@ -81,6 +83,19 @@ def _only(puzzle: PuzzleName, instance: object, bank: str | Path | None, size: i
     if bank is not None:
         raise ValueError(f"there are an instance and a bank, {str(bank)!r}; give one of them")
     return Source((instance,), size if size is not None else _size_of(puzzle, instance))
+
+
+def _whole(puzzle: PuzzleName, split: str, bank: str, size: int | None) -> Source:
+    """Return the source of all levels in a bank file."""
+    instances = [each for each in _bank(None, split, bank) if size is None or each.size == size]
+    others = sorted({each.puzzle for each in instances} - {puzzle})
+    if others:
+        raise ValueError(f"bank {bank!r} holds {' and '.join(others)}, not only {puzzle}; give the bank of {puzzle}")
+    sizes = sorted({each.size for each in instances})
+    if len(sizes) != 1:
+        held = ", ".join(map(str, sizes)) or f"none of {size}"
+        raise ValueError(f"bank {bank!r} holds boards of several sizes or none ({held}); give size= or level=")
+    return Source(instances, sizes[0])
 
 
 @lru_cache(maxsize=64)

@@ -63,6 +63,15 @@ def test_everything_solved_gives_a_lower_bound_only() -> None:
     assert not found.inside
 
 
+def test_more_puzzles_at_any_distance_tighten_an_open_interval() -> None:
+    few = fit_horizon(grid_of(np.ones((1, 20)), np.repeat([20], 20)), rng())
+    more = fit_horizon(grid_of(np.ones((1, 60)), np.repeat([10, 20], [40, 20])), rng())
+    assert few.low == pytest.approx(20 * 20 * np.log(2) / np.log(40))
+    assert more.low == pytest.approx(2 * few.low)
+    none = fit_horizon(grid_of(np.zeros((1, 5)), np.repeat([10], 5)), rng())
+    assert 5 * np.log1p(-(2 ** (-10 / none.high))) == pytest.approx(np.log(0.025))
+
+
 def test_a_cliff_is_steeper_than_the_closed_form() -> None:
     distances = np.repeat(np.arange(2, 21, 2), 10)
     found = fit_horizon(grid_of(np.tile((distances <= 10).astype(float), (2, 1)), distances), rng(), resamples=100)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import gymnasium
 import pytest
@@ -12,6 +13,8 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
 import horizon_bench
+from curricula.banks import import_instances, load_bank, save_bank
+from curricula.instances import Instance, read_instances
 from horizon_bench.envs import INTERFACES, ready_id
 
 IDS = sorted(name for name in gymnasium.registry if name.startswith("horizon_bench/"))
@@ -178,3 +181,38 @@ def test_public_names_exist():
             assert getattr(horizon_bench, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
         horizon_bench.no_such_name  # noqa: B018
+
+
+@pytest.fixture(scope="module")
+def own_bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bank of 9x9 puzzles beyond all levels, all in one split."""
+    given = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
+    folder = tmp_path_factory.mktemp("bank")
+    (folder / "mine.txt").write_text(given + "\n")
+    instances, rejected = import_instances(folder / "mine.txt", "sudoku")
+    assert not rejected
+    save_bank(instances, folder / "mine.tsv")
+    return folder / "mine.tsv"
+
+
+def test_a_bank_file_without_a_level_gives_all_it_holds(own_bank: Path) -> None:
+    split = read_all(own_bank)[0].split
+    assert load_bank(None, split, own_bank) == tuple(read_all(own_bank))
+    environment = gymnasium.make("horizon_bench/Sudoku-v0", bank=str(own_bank), split=split)
+    _, info = environment.reset(seed=1)
+    assert (info["level"], info["distance"]) == ("-", 51)
+
+
+def test_a_bank_file_says_which_splits_it_holds_and_of_which_puzzle(own_bank: Path) -> None:
+    held = read_all(own_bank)[0].split
+    absent = next(split for split in ("train", "validation", "test") if split != held)
+    with pytest.raises(ValueError, match=f"holds no {absent} instances; splits it holds of them: {held}"):
+        gymnasium.make("horizon_bench/Sudoku-v0", bank=str(own_bank), split=absent)
+    with pytest.raises(ValueError, match="holds sudoku, not only rush-hour"):
+        gymnasium.make("horizon_bench/RushHour-v0", bank=str(own_bank), split=held)
+    with pytest.raises(ValueError, match="none of 4"):
+        gymnasium.make("horizon_bench/Sudoku-v0", bank=str(own_bank), split=held, size=4)
+
+
+def read_all(bank: Path) -> list[Instance]:
+    return [instance for _, instance in read_instances(bank)[1]]
