@@ -54,6 +54,11 @@ class Turn:
     distance_after: int | None
     """Goal distance after the decision."""
 
+    @property
+    def lost(self) -> bool:
+        """Whether the reply was unreadable or voided by a false thought, so that nothing of it was tried."""
+        return not self.format_ok or (self.step_reward == -1.0 and not self.illegal_actions)
+
 
 @dataclass(frozen=True)
 class Episode:

@@ -120,7 +120,7 @@ class EvaluationRecord:
             variant=variant,
             actions_written=sum(turn.actions_written for turn in turns),
             illegal_actions=sum(turn.illegal_actions for turn in turns),
-            unreadable_decisions=sum(not turn.format_ok for turn in turns),
+            unreadable_decisions=sum(turn.lost for turn in turns),
             capped_decisions=sum(turn.capped for turn in turns),
             subgoals_reached=sum(len(turn.subgoals_reached) for turn in turns),
             distance_left=turns[-1].distance_after if turns else episode.distance,
@@ -145,7 +145,7 @@ class UpdateRecord:
     metrics: Mapping[str, float]
     """Flat measurements. Read by the collapse detector and the figures, where present: `success` (share of the
     rollout's episodes solved), `episodes`, `groups`, `group_reward_std` (mean within-group standard deviation),
-    `capped_share`, `invalid_share` (illegal over written actions), `voided_share` (unreadable over all decisions),
+    `capped_share`, `invalid_share` (illegal over written actions), `voided_share` (lost over all decisions),
     `gradient_norm`, `effective_sample_size` (over the sample size, so 0 to 1), `approximate_kl` (sampling against
     trained policy, nats a token), `entropy` (nats a token), `macro_length` (actions a decision), `loss`, `masked_share`
     (replies that the correction left out), and the diagnostics of `reports.diagnostics.DIAGNOSTICS`."""

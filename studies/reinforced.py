@@ -186,11 +186,11 @@ def _named(metrics: dict[str, float]) -> dict[str, float]:
     """Return the trainer's measurements under the names that the records define, in alphabetical order."""
     renamed = {
         **metrics,
-        "voided_share": 1.0 - metrics["format_share"],
+        "voided_share": metrics["lost_share"],
         "invalid_share": metrics["illegal_action_share"],
         "invalid_decision_share": metrics["invalid_share"],
     }
-    del renamed["illegal_action_share"]
+    del renamed["illegal_action_share"], renamed["lost_share"]
     return dict(sorted(renamed.items()))
 
 

@@ -17,8 +17,9 @@ def rollout_metrics(episodes: Sequence[Episode]) -> dict[str, float]:
         `atomic_steps`, `tokens`, `subgoals` (reached for the first time), `distance` (of the starts),
         `group_reward_std` (mean over groups of the standard deviation of returns). Over decisions: `entropy` (nats per
         token), `tokens_per_decision`, `macro_length` (actions written in a readable reply), `format_share` (readable
-        replies), `invalid_share` (unreadable, void or with an illegal action), `illegal_action_share` (refused among
-        written actions), `capped_share` (replies that hit the token cap).
+        replies), `lost_share` (unreadable ones and those voided by a false thought), `invalid_share` (unreadable, void
+        or with an illegal action), `illegal_action_share` (refused among written actions), `capped_share` (replies that
+        hit the token cap).
     """
     turns = [turn for episode in episodes for turn in episode.turns]
     returns = np.array([sum(turn.reward for turn in episode.turns) for episode in episodes])
@@ -40,6 +41,7 @@ def rollout_metrics(episodes: Sequence[Episode]) -> dict[str, float]:
         "tokens_per_decision": float(np.mean([len(turn.reply_ids) for turn in turns])),
         "macro_length": float(np.mean(written)) if written else 0.0,
         "format_share": len(written) / len(turns),
+        "lost_share": float(np.mean([turn.lost for turn in turns])),
         "invalid_share": float(np.mean([not turn.legal for turn in turns])),
         "illegal_action_share": sum(turn.illegal_actions for turn in turns) / max(1, sum(written)),
         "capped_share": float(np.mean([turn.capped for turn in turns])),

@@ -58,6 +58,7 @@ def test_a_hand_made_batch() -> None:
         "tokens_per_decision": 3,
         "macro_length": 2,
         "format_share": 0.75,
+        "lost_share": 0.25,
         "invalid_share": 0.5,
         "illegal_action_share": 1 / 6,
         "capped_share": 0.25,
