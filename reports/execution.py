@@ -27,7 +27,10 @@ class Accumulation:
     closed_form: float
     """Mean of (1 - e)^d over the level's puzzles: success if one error is the end and nothing else can go wrong."""
     difference: Estimate
-    """Measured minus closed form: what recovery saves; 0 where an error ends the episode."""
+    """Measured minus closed form: what recovery saves; 0 where an error ends the episode.
+
+    Where all attempts ended alike, its interval is the measured one's (Wilson), moved by the closed form.
+    """
 
     @property
     def agrees(self) -> bool:
@@ -49,6 +52,11 @@ def accumulations(conditions: Sequence[Condition]) -> list[Accumulation]:
 def _accumulation(one: Condition, mistake: float, level: str) -> Accumulation:
     grid = one.grid("avg", lambda row: row.level == level)
     expected = replace(grid, values=grid.values * 0.0 + (1.0 - mistake) ** grid.distances)
+    measured = mean_estimate(grid, one.generator("avg", level))
+    closed = float(((1.0 - mistake) ** grid.distances).mean())
+    difference = paired_difference(grid, expected, one.generator("closed form", level))
+    if measured.method == "wilson":
+        difference = replace(measured, value=difference.value, low=measured.low - closed, high=measured.high - closed)
     return Accumulation(
         one.cell.study,
         board_name(one.cell),
@@ -56,7 +64,7 @@ def _accumulation(one: Condition, mistake: float, level: str) -> Accumulation:
         mistake,
         level,
         one.distance(level),
-        mean_estimate(grid, one.generator("avg", level)),
-        float(((1.0 - mistake) ** grid.distances).mean()),
-        paired_difference(grid, expected, one.generator("closed form", level)),
+        measured,
+        closed,
+        difference,
     )

@@ -47,3 +47,11 @@ def test_the_table_says_which_levels_agree(tmp_path: Path, make) -> None:  # typ
 
 def test_other_policies_have_no_closed_form(small: Path) -> None:
     assert accumulations(conditions_of(load_results(small))) == []
+
+
+def test_a_level_where_all_fail_has_an_interval_that_is_wide_enough(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
+    found = accumulations(noisy(tmp_path, make, 0.0)[:1])
+    for row in found:
+        assert row.measured.value == 0.0
+        assert row.difference.low == pytest.approx(-row.closed_form)
+        assert row.difference.high > row.difference.low + 0.01
