@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from reports.conditions import Condition
 
-SOURCE = "arXiv 2605.02572"
-
 
 @dataclass(frozen=True)
 class PublishedRow:

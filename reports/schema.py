@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from horizon_bench.episodes import Episode
 
@@ -245,8 +245,6 @@ KINDS: dict[str, type[Record]] = {
     record.kind: record for record in (EvaluationRecord, UpdateRecord, CollapseRecord, TimingRecord, CellRecord)
 }
 """Every kind of record by its name in a file."""
-
-RecordT = TypeVar("RecordT", EvaluationRecord, UpdateRecord, CollapseRecord, TimingRecord, CellRecord)
 
 _ANNOTATIONS = {name: {item.name: str(item.type) for item in dataclasses.fields(kind)} for name, kind in KINDS.items()}
 _GOOD_SHAPES: set[tuple[object, ...]] = set()

@@ -71,10 +71,6 @@ class Ledger:
         done = sum(self._costs[key] * share for key, share in self._shares.items())
         return done / whole if whole else 1.0
 
-    def share_of(self, key: str) -> float:
-        """Share of one job that is done."""
-        return self._shares[key]
-
     @property
     def elapsed(self) -> float:
         """Seconds since the start."""

@@ -36,7 +36,6 @@ FINNED_X_WING = code_of("Finned X-Wing")
 SASHIMI_JELLYFISH = code_of("Sashimi Jellyfish")
 COLORS_TRAP = code_of("Simple Colors Trap")
 COLORS_WRAP = code_of("Simple Colors Wrap")
-MULTI_COLORS_1 = code_of("Multi Colors 1")
 MULTI_COLORS_2 = code_of("Multi Colors 2")
 X_CHAIN = code_of("X-Chain")
 

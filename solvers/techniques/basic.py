@@ -23,7 +23,6 @@ NAKED_TRIPLE = code_of("Naked Triple")
 NAKED_QUADRUPLE = code_of("Naked Quadruple")
 HIDDEN_PAIR = code_of("Hidden Pair")
 HIDDEN_TRIPLE = code_of("Hidden Triple")
-HIDDEN_QUADRUPLE = code_of("Hidden Quadruple")
 X_WING = code_of("X-Wing")
 JELLYFISH = code_of("Jellyfish")
 BASIC_CODES = JELLYFISH + 1

@@ -61,3 +61,12 @@ def test_what_there_is_none_of_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="banks there: none"):
         load_bank("T2", path=tmp_path)
     assert (DATA / "T2.tsv").is_file()
+
+
+def test_a_file_of_several_levels_gives_the_one_that_is_asked_for_or_all(tmp_path):
+    easy, longer = load_bank("T1", "test")[:2], load_bank("T2", "test")[:3]
+    save_bank([*easy, *longer], tmp_path / "mixed.tsv")
+    assert load_bank("T2", "test", tmp_path / "mixed.tsv") == longer
+    assert load_bank(None, "test", tmp_path / "mixed.tsv") == (*easy, *longer)
+    with pytest.raises(ValueError, match="name a level, or a bank file"):
+        load_bank(None, "test", tmp_path)
