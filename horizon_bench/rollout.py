@@ -6,7 +6,7 @@ same call changes nothing (for policies that sample tokens, up to the last bits 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from hashlib import blake2b
@@ -125,7 +125,12 @@ def _make_env(instance: Playable, settings: Settings) -> PuzzleEnv:
 
 
 def rollout(
-    policy: Policy, instances: Sequence[Playable], settings: Settings, attempts: int = 1, seed: int = 0
+    policy: Policy,
+    instances: Sequence[Playable],
+    settings: Settings,
+    attempts: int = 1,
+    seed: int = 0,
+    only: Collection[int] | None = None,
 ) -> list[Episode]:
     """Return every attempt at every instance, in the order of instances, then attempts.
 
@@ -135,6 +140,7 @@ def rollout(
         settings: the environment's settings; the small model reads `observation="compact"`.
         attempts: episodes for each instance.
         seed: the same seed gives the same episodes.
+        only: indices of the instances to play, for processes that share the work; all by default.
 
     Raises:
         ValueError: if `attempts` is under 1 or an instance is no start of its puzzle.
@@ -145,6 +151,8 @@ def rollout(
     seen: dict[str, int] = {}
     for group, instance in enumerate(instances):
         repeat = seen[instance.start] = seen.get(instance.start, -1) + 1
+        if only is not None and group not in only:
+            continue
         name = int.from_bytes(blake2b(instance.start.encode(), digest_size=8).digest(), "big")
         for attempt, child in enumerate(np.random.SeedSequence((seed, name, repeat)).spawn(attempts)):
             lanes.append(Lane(instance, group, attempt, settings, child))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from horizon_bench.episodes import Episode
@@ -14,7 +15,7 @@ from horizon_bench.episodes import Episode
 
 @dataclass(frozen=True)
 class ReplyBatch:
-    """All decisions of some episodes, in the episodes' order; padding is 0."""
+    """All decisions of some episodes, in the episodes' order; padding is 0, before a prompt and after a reply."""
 
     prompts: Tensor
     """Token ids, shape [replies, prompt tokens]."""
@@ -24,6 +25,8 @@ class ReplyBatch:
     """Under the distribution each token was drawn from, shape [replies, tokens]."""
     mask: Tensor
     """True at sampled tokens, shape [replies, tokens]."""
+    prompt_mask: Tensor | None = None
+    """True at tokens of the prompt, shape [replies, prompt tokens]; None where all prompts are equally long."""
 
     @classmethod
     def from_episodes(cls, episodes: Sequence[Episode]) -> ReplyBatch:
@@ -41,25 +44,45 @@ class ReplyBatch:
         logprobs = np.zeros(mask.shape, dtype=np.float32)
         replies[mask] = np.concatenate([turn.reply_ids for turn in turns])
         logprobs[mask] = np.concatenate([turn.sampling_logprobs for turn in turns])
-        prompts = np.stack([turn.prompt_ids for turn in turns])
-        return cls(*(torch.from_numpy(array) for array in (prompts, replies, logprobs, mask)))
+        prompts, inside = _padded_left([turn.prompt_ids for turn in turns])
+        arrays = (prompts, replies, logprobs, mask, inside)
+        return cls(*(None if array is None else torch.from_numpy(array) for array in arrays))  # type: ignore[arg-type]
 
     def __len__(self) -> int:
         """Return the number of replies."""
         return len(self.prompts)
 
     def select(self, rows: Tensor) -> ReplyBatch:
-        """Return the given replies, cut to the longest of them."""
+        """Return the given replies, cut to the longest prompt and the longest reply of them."""
         mask = self.mask[rows]
         longest = int(mask.sum(1).max())
+        inside = None if self.prompt_mask is None else self.prompt_mask[rows]
+        first = 0 if inside is None else inside.shape[1] - int(inside.sum(1).max())
         return ReplyBatch(
-            self.prompts[rows],
+            self.prompts[rows, first:],
             self.replies[rows, :longest],
             self.sampling_logprobs[rows, :longest],
             mask[:, :longest],
+            None if inside is None else inside[:, first:],
         )
+
+    def to(self, device: torch.device) -> ReplyBatch:
+        """Return the batch on a device."""
+        arrays = (getattr(self, field.name) for field in fields(self))
+        return ReplyBatch(*(None if array is None else array.to(device) for array in arrays))  # type: ignore[arg-type]
 
     def micro_batches(self, rows: Tensor, size: int) -> list[Tensor]:
         """Return the given rows in parts of at most `size`, replies of like length together."""
         by_length = rows[torch.argsort(self.mask[rows].sum(1), stable=True)]
         return list(torch.split(by_length, size))
+
+
+def _padded_left(rows: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None]:
+    """Return rows of ids padded at their front, and where ids stand; no mask where all are equally long."""
+    lengths = np.array([len(row) for row in rows])
+    if (lengths == lengths[0]).all():
+        return np.stack(rows), None
+    inside = np.arange(lengths.max()) >= lengths.max() - lengths[:, None]
+    ids = np.zeros(inside.shape, dtype=np.int64)
+    ids[inside] = np.concatenate(rows)
+    return ids, inside

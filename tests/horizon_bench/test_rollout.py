@@ -99,3 +99,13 @@ def test_evaluation_plays_four_attempts_at_the_asked_temperature() -> None:
 
     assert len(evaluate(Listening(), INSTANCES, Settings())) == 20
     assert asked == [0.8]
+
+
+def test_processes_that_share_the_work_play_the_same_episodes() -> None:
+    policy, instances = NoisyExpertPolicy(0.3), [*INSTANCES, *INSTANCES[:2]]
+    whole = rollout(policy, instances, Settings(on_error="stay"), attempts=2, seed=4)
+    shares = [rollout(policy, instances, Settings(on_error="stay"), 2, 4, only=range(rank, 7, 3)) for rank in range(3)]
+    merged = sorted((one for share in shares for one in share), key=lambda one: (one.group, one.attempt))
+    assert [(one.group, one.attempt, facts(one)) for one in merged] == [
+        (one.group, one.attempt, facts(one)) for one in whole
+    ]

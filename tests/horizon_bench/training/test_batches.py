@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from curricula import Instance
 from horizon_bench.envs import Settings
@@ -28,3 +34,21 @@ def test_every_reply_stands_in_its_row(instances: tuple[Instance, ...]) -> None:
         part = batch.select(rows)
         assert len(part) <= 3
         assert part.mask.any(0).all()
+
+
+@given(st.lists(st.tuples(st.integers(1, 6), st.integers(1, 5)), min_size=1, max_size=12), st.integers(1, 5))
+def test_prompts_of_any_length_come_out_as_they_went_in(lengths: list[tuple[int, int]], size: int) -> None:
+    turns = [turn(np.arange(1, prompt + 1), np.arange(1, reply + 1)) for prompt, reply in lengths]
+    batch = ReplyBatch.from_episodes([SimpleNamespace(turns=turns)])
+    for rows in batch.micro_batches(torch.arange(len(batch)), size):
+        part = batch.select(rows)
+        inside = torch.ones_like(part.prompts, dtype=torch.bool) if part.prompt_mask is None else part.prompt_mask
+        assert inside[:, -1].all()
+        assert inside.any(0).all()
+        for place, row in enumerate(rows.tolist()):
+            assert part.prompts[place][inside[place]].tolist() == turns[row].prompt_ids.tolist()
+            assert part.replies[place][part.mask[place]].tolist() == turns[row].reply_ids.tolist()
+
+
+def turn(prompt: Any, reply: Any) -> Any:
+    return SimpleNamespace(prompt_ids=prompt, reply_ids=reply, sampling_logprobs=np.zeros(len(reply), np.float32))
