@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from horizon_bench.episodes import Episode
+from reports.failures import classify
 
 SCHEMA_VERSION = 1
 """Version of every record below; raised whenever a field changes its name, unit or meaning."""
@@ -77,6 +78,10 @@ class EvaluationRecord:
     """Subgoals completed."""
     distance_left: int | None = None
     """Goal distance at the end, in atomic actions; None if the goal was out of reach."""
+    failure: str = ""
+    """Why it failed, a key of `reports.failures.CLASSES`; "" if it was solved, or recorded before there were classes."""
+    divergence: int | None = None
+    """Atomic steps carried out before the first move off the expert's way; None if no move left it."""
 
     @classmethod
     def from_episode(
@@ -93,8 +98,9 @@ class EvaluationRecord:
         split: str = "test",
         technique: str = "-",
         variant: str = "",
+        divergence: int | None = None,
     ) -> EvaluationRecord:
-        """Return the record of `episode`; the keywords say where it comes from."""
+        """Return the record of `episode`; the keywords say where it comes from, and where it left the expert's way."""
         turns = episode.turns
         return cls(
             study=study,
@@ -124,6 +130,8 @@ class EvaluationRecord:
             capped_decisions=sum(turn.capped for turn in turns),
             subgoals_reached=sum(len(turn.subgoals_reached) for turn in turns),
             distance_left=turns[-1].distance_after if turns else episode.distance,
+            failure=classify(episode).failure,
+            divergence=divergence,
         )
 
 

@@ -20,6 +20,7 @@ from curricula import Instance
 from horizon_bench.episodes import Episode
 from horizon_bench.evaluation import evaluate
 from horizon_bench.policies import Policy
+from reports.failures_divergence import first_divergence
 from reports.records import CellRecord, EvaluationRecord, StoredEpisode, TimingRecord
 from studies.folder import RunFolder, after, plain
 from studies.locks import locked
@@ -176,6 +177,7 @@ class CellRun:
     def _record(
         self, episode: Episode, instance: Instance, interface: str, phase: str, update: int
     ) -> EvaluationRecord:
+        left = first_divergence(episode, instance.puzzle, instance.size)
         return EvaluationRecord.from_episode(
             episode,
             study=self.job.study,
@@ -187,6 +189,7 @@ class CellRun:
             interface=interface,
             split=instance.split,
             technique=instance.grade,
+            divergence=None if left is None else left.atomic_step,
         )
 
     def _is_kept(self, episode: Episode, seen: dict[str, set[str]]) -> bool:

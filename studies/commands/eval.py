@@ -144,11 +144,14 @@ def evaluation_records(
 ) -> list[EvaluationRecord]:
     """Return one record for each attempt at each instance."""
     from horizon_bench.evaluation import evaluate
+    from reports.failures_divergence import first_divergence
     from reports.records import EvaluationRecord
 
     if not chosen:
         raise ValueError(f"no {request.split} puzzles at level {' '.join(request.level) or '(all)'}")
     episodes = evaluate(policy, chosen, settings, request.attempts, request.temperature, request.seed)
+    played = [one for one in chosen for _ in range(request.attempts)]
+    left = [first_divergence(one, it.puzzle, it.size) for one, it in zip(episodes, played, strict=True)]
     return [
         EvaluationRecord.from_episode(
             episode,
@@ -160,8 +163,9 @@ def evaluation_records(
             puzzle=puzzle,
             interface=request.interface,
             split=request.split,
+            divergence=None if place is None else place.atomic_step,
         )
-        for episode in episodes
+        for episode, place in zip(episodes, left, strict=True)
     ]
 
 

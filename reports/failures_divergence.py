@@ -1,0 +1,70 @@
+"""Where an attempt first left the expert's way, by replaying its moves beside the exact solver.
+
+Sudoku: the first wrong fill, or the first erasure of a right digit. Rush Hour and any other puzzle: the first move
+after which the goal is further away than before, or out of reach. A refused action changes nothing and diverges from
+nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from horizon_bench.envs.instances import workshop
+from horizon_bench.episodes import Episode
+from reports.records import StoredEpisode
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """The first move off the expert's way."""
+
+    decision: int
+    """Decision that it belongs to, from 0."""
+    atomic_step: int
+    """Atomic steps carried out before it."""
+    move: str
+    """Canonical text of the move."""
+    distance: int | None
+    """Goal distance before it, in atomic actions."""
+
+
+def first_divergence(episode: Episode, puzzle: str, size: int | None) -> Divergence | None:
+    """Return the first move that left the expert's way, None where there is none.
+
+    Args:
+        episode: any episode of moves that were carried out.
+        puzzle: name of the puzzle, or an import string.
+        size: rows of the board; None or 0 for puzzles that take no size.
+
+    Raises:
+        ValueError: if there is no such puzzle, or a move does not fit it.
+    """
+    shop = workshop(puzzle, size or None, True)
+    prepared = shop.prepare(episode.start)
+    state, oracle, step = prepared.start, prepared.oracle, 0
+    for index, turn in enumerate(episode.turns):
+        for text in turn.moves:
+            for move in shop.puzzle.parse_action(text) or ():
+                after = shop.puzzle.apply(state, move)
+                if _diverges(oracle, state, move, after):
+                    return Divergence(index, step, text, oracle.distance_to_go(state))
+                state, step = after, step + 1
+    return None
+
+
+def divergence_of(stored: StoredEpisode) -> Divergence | None:
+    """Return where a stored episode left the expert's way; None too for a puzzle that is not known here."""
+    try:
+        return first_divergence(stored.episode, stored.puzzle, stored.size)
+    except ValueError:
+        return None
+
+
+def _diverges(oracle: Any, state: Any, move: Any, after: Any) -> bool:
+    solution = getattr(oracle, "solution", None)
+    if solution is not None:
+        right = solution[move.cell]
+        return bool(move.digit != right if move.digit else state.values[move.cell] == right)
+    there, here = oracle.distance_to_go(after), oracle.distance_to_go(state)
+    return there is None or (here is not None and there > here)
