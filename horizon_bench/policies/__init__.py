@@ -1,6 +1,6 @@
-"""Policies by name: experts, their noisy and random counterparts, and a small model trained from scratch.
+"""Policies by name: experts, their noisy and random counterparts, a small model trained from scratch, language models.
 
-Importing this package does not import torch; naming `tiny` does.
+Importing this package does not import torch; naming `tiny` or `hf` does.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from horizon_bench.policies.base import Policy, Reply, Seat
+from horizon_bench.policies.chat import ChatPolicy, ChatSampling, Message, reply_cap
 from horizon_bench.policies.expert import ExpertPolicy, NoisyExpertPolicy, RandomPolicy
 
 
@@ -27,12 +28,31 @@ def load_tiny(folder: str | Path, temperature: float = 0.8) -> Policy:
     return TinyPolicy.load(folder).at_temperature(temperature)
 
 
+def load_hf(
+    model: str, *, dtype: str = "", device: str = "", revision: str = "main", sampling: ChatSampling | None = None
+) -> Policy:
+    """Return a language model of transformers; imports torch.
+
+    Args:
+        model: a folder, a .gguf file, or a name on the hub; safetensors only, code of a model is never run.
+        dtype: `float32`, `bfloat16` or `float16`; by default float32 on a processor, bfloat16 on a GPU.
+        device: by default `cuda` where there is one, else `cpu`.
+        revision: branch, tag or commit on the hub.
+        sampling: how replies are drawn.
+    """
+    from horizon_bench.policies.hf import HfPolicy
+
+    return HfPolicy.load(model, dtype=dtype, device=device, revision=revision, sampling=sampling)
+
+
 POLICIES: dict[str, Callable[..., Policy]] = {
     "expert": ExpertPolicy,
     "noisy-expert": NoisyExpertPolicy,
     "random": RandomPolicy,
     "tiny": load_tiny,
+    "hf": load_hf,
 }
+"""Policies by name; what takes a model is named `hf:MODEL`, the model being its first argument."""
 
 
 def make_policy(name: str, **options: Any) -> Policy:
@@ -42,31 +62,61 @@ def make_policy(name: str, **options: Any) -> Policy:
     NoisyExpertPolicy(error_rate=0.1, actions=1)
 
     Args:
-        name: a name in `POLICIES`.
+        name: a name in `POLICIES`, or one that takes a model and the model after a colon, as `hf:FOLDER`.
         options: arguments of that policy.
 
     Raises:
-        ValueError: for an unknown name or option, with the nearest match.
+        ValueError: for an unknown name or option, with the nearest match, or a name that lacks its model.
     """
-    if name not in POLICIES:
-        near = difflib.get_close_matches(name, POLICIES, n=1)
+    kind, colon, model = name.partition(":")
+    if kind not in POLICIES:
+        near = difflib.get_close_matches(kind, POLICIES, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ";"
-        raise ValueError(f"unknown policy {name!r}{hint} known: {', '.join(POLICIES)}")
-    known = inspect.signature(POLICIES[name]).parameters
+        raise ValueError(f"unknown policy {name!r}{hint} known: {', '.join(map(usual_form, POLICIES))}")
+    known = inspect.signature(POLICIES[kind]).parameters
     for option in options:
         if option not in known:
-            raise ValueError(f"policy {name!r} has no option {option!r}; known: {', '.join(known) or 'none'}")
-    return POLICIES[name](**options)
+            raise ValueError(f"policy {kind!r} has no option {option!r}; known: {', '.join(known) or 'none'}")
+    argument = model_argument(kind)
+    if colon and (not model or not argument):
+        raise ValueError(f"policy {name!r} should read {usual_form(kind)}")
+    if argument and not colon and argument not in options:
+        raise ValueError(f"policy {name!r} needs its model: {usual_form(kind)}")
+    return POLICIES[kind](**({str(argument): model} if colon else {}), **options)
+
+
+def model_argument(kind: str) -> str | None:
+    """Return the name of the argument that stands after the colon; None for a policy that takes no model."""
+    for name, parameter in inspect.signature(POLICIES[kind]).parameters.items():
+        return name if parameter.default is inspect.Parameter.empty else None
+    return None
+
+
+def usual_form(kind: str) -> str:
+    """Return how a policy is named.
+
+    >>> usual_form("expert"), usual_form("hf")
+    ('expert', 'hf:MODEL')
+    """
+    argument = model_argument(kind)
+    return f"{kind}:{argument.upper()}" if argument else kind
 
 
 __all__ = [
     "POLICIES",
+    "ChatPolicy",
+    "ChatSampling",
     "ExpertPolicy",
+    "Message",
     "NoisyExpertPolicy",
     "Policy",
     "RandomPolicy",
     "Reply",
     "Seat",
+    "load_hf",
     "load_tiny",
     "make_policy",
+    "model_argument",
+    "reply_cap",
+    "usual_form",
 ]
