@@ -70,7 +70,7 @@ class Condition:
     @cached_property
     def k(self) -> int:
         """Attempts that avg@k and pass@k use: 4, or fewer where a puzzle had fewer."""
-        return min(ATTEMPTS, min(map(len, self._cells.values()), default=1))
+        return min(ATTEMPTS, min(map(len, self.attempts.values()), default=1))
 
     def generator(self, *words: object) -> np.random.Generator:
         """Return the generator of one of the condition's estimates, the same for the same words."""
@@ -89,7 +89,7 @@ class Condition:
         """
         if score not in SCORES:
             raise ValueError(f"unknown score {score!r}; known: {', '.join(SCORES)}")
-        cells = {key: rows for key, rows in self._cells.items() if keep(rows[0])}
+        cells = {key: rows for key, rows in self.attempts.items() if keep(rows[0])}
         if not cells:
             raise ValueError(f"no evaluations to score in condition {self.label!r}")
         distances = {puzzle: rows[0].distance for (_, puzzle), rows in cells.items()}
@@ -139,7 +139,7 @@ class Condition:
         return {}
 
     @cached_property
-    def _cells(self) -> dict[tuple[int, str], list[EvaluationRecord]]:
+    def attempts(self) -> dict[tuple[int, str], list[EvaluationRecord]]:
         """The attempts of each seed and puzzle; symmetric copies of a puzzle are told apart by a number."""
         cells: dict[tuple[int, str], list[EvaluationRecord]] = defaultdict(list)
         copies: dict[tuple[int, str, int], int] = defaultdict(int)

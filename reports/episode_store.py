@@ -5,15 +5,13 @@ Pyarrow is imported where it is used, so that importing `reports` stays fast.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from horizon_bench.episodes import Episode, Turn
+from horizon_bench.episode_rows import episode_fields, episode_of, episode_row
+from horizon_bench.episodes import Episode
 
 _WHERE = ("study", "cell", "seed", "phase", "update", "puzzle", "size", "interface", "variant")
 
@@ -81,73 +79,15 @@ def read_episodes(path: Path) -> list[StoredEpisode]:
 def _schema() -> Any:
     import pyarrow as pa
 
-    turn = pa.struct(
-        [
-            ("observation", pa.string()),
-            ("reply", pa.string()),
-            ("prompt_ids", pa.list_(pa.int64())),
-            ("reply_ids", pa.list_(pa.int64())),
-            ("sampling_logprobs", pa.list_(pa.float32())),
-            ("entropy", pa.float64()),
-            ("capped", pa.bool_()),
-            ("format_ok", pa.bool_()),
-            ("legal", pa.bool_()),
-            ("actions_written", pa.int64()),
-            ("moves", pa.list_(pa.string())),
-            ("illegal_actions", pa.int64()),
-            ("reward", pa.float64()),
-            ("step_reward", pa.float64()),
-            ("subgoals_reached", pa.list_(pa.int64())),
-            ("own_subgoal", pa.int64()),
-            ("state_hash", pa.string()),
-            ("distance_before", pa.int64()),
-            ("distance_after", pa.int64()),
-        ]
-    )
     where = [(name, pa.int64() if name in ("seed", "update", "size") else pa.string()) for name in _WHERE]
-    episode = [
-        ("instance_key", pa.string()),
-        ("start", pa.string()),
-        ("level", pa.string()),
-        ("distance", pa.int64()),
-        ("group", pa.int64()),
-        ("attempt", pa.int64()),
-        ("solved", pa.bool_()),
-        ("terminated", pa.bool_()),
-        ("truncated", pa.bool_()),
-        ("end_reason", pa.string()),
-        ("final_observation", pa.string()),
-        ("turns", pa.list_(turn)),
-    ]
-    return pa.schema([*where, *episode, ("advantages", pa.list_(pa.float64()))])
+    return pa.schema([*where, *episode_fields(), ("advantages", pa.list_(pa.float64()))])
 
 
 def _row(stored: StoredEpisode) -> dict[str, Any]:
-    episode = stored.episode
-    row = {name: getattr(stored, name) for name in _WHERE}
-    row |= {item.name: getattr(episode, item.name) for item in dataclasses.fields(Episode) if item.name != "turns"}
-    return row | {"turns": [_turn_row(turn) for turn in episode.turns], "advantages": list(stored.advantages)}
-
-
-def _turn_row(turn: Turn) -> dict[str, Any]:
-    row = {item.name: getattr(turn, item.name) for item in dataclasses.fields(Turn)}
-    return row | {"state_hash": str(turn.state_hash)}
+    row = {name: getattr(stored, name) for name in _WHERE} | episode_row(stored.episode)
+    return row | {"advantages": list(stored.advantages)}
 
 
 def _stored(row: dict[str, Any]) -> StoredEpisode:
-    where = {name: row.pop(name) for name in _WHERE}
-    advantages = tuple(row.pop("advantages"))
-    turns = tuple(_turn(turn) for turn in row.pop("turns"))
-    return StoredEpisode(**where, episode=Episode(**row, turns=turns), advantages=advantages)
-
-
-def _turn(row: dict[str, Any]) -> Turn:
-    typed: dict[str, Any] = {
-        "prompt_ids": np.array(row["prompt_ids"], dtype=np.int64),
-        "reply_ids": np.array(row["reply_ids"], dtype=np.int64),
-        "sampling_logprobs": np.array(row["sampling_logprobs"], dtype=np.float32),
-        "moves": tuple(row["moves"]),
-        "subgoals_reached": tuple(row["subgoals_reached"]),
-        "state_hash": int(row["state_hash"]),
-    }
-    return Turn(**(row | typed))
+    where = {name: row[name] for name in _WHERE}
+    return StoredEpisode(**where, episode=episode_of(row), advantages=tuple(row["advantages"]))

@@ -50,7 +50,7 @@ class FailureRules:
     cycle_repeats: int = 2
     """Times that the last decisions go round in a circle: stuck."""
     bad_share: float = 0.5
-    """Share of unreadable replies and refused actions, among all that was tried, from which on nothing was attempted."""
+    """Share of unreadable replies and refused actions, among all that was tried: no reasonable attempt."""
 
     def __post_init__(self) -> None:
         """Check the fields."""

@@ -23,7 +23,15 @@ from reports.views import comparisons_by_board, levels_by_board, reaches, runs_b
 
 MINOR = (
     *("macro-length", "invalid-share", "voided-share", "entropy", "gradient-norm", "cost-calls", "cost-seconds"),
-    *("sample-size", "masked-share", "conflict-share", "gradient-ratio", "zero-share", "subgoal-contrast"),
+    *(
+        "subgoal-times",
+        "sample-size",
+        "masked-share",
+        "conflict-share",
+        "gradient-ratio",
+        "zero-share",
+        "subgoal-contrast",
+    ),
 )
 """Figures that the page folds away until asked for."""
 

@@ -79,7 +79,7 @@ class EvaluationRecord:
     distance_left: int | None = None
     """Goal distance at the end, in atomic actions; None if the goal was out of reach."""
     failure: str = ""
-    """Why it failed, a key of `reports.failures.CLASSES`; "" if it was solved, or recorded before there were classes."""
+    """Why it failed, a key of `reports.failures.CLASSES`; "" if solved, or recorded before there were classes."""
     divergence: int | None = None
     """Atomic steps carried out before the first move off the expert's way; None if no move left it."""
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from reports.comparisons import Comparison, generalisation_gap, interquartile
 from reports.conditions import PHASES, Condition
 from reports.diagnostics import diagnostics_table
+from reports.failures_tables import failure_tables
 from reports.gather_training import COSTS, costs_at, evaluation_grids
 from reports.intervals import Estimate, generator, mean_estimate, rate_estimate
 from reports.panels import board_name, counted, trained_on
@@ -219,6 +220,7 @@ def all_tables(
         equal_cost_table(results),
         edge_table(conditions),
         closed_form_table(conditions),
+        *failure_tables(results, conditions),
         collapse_table(results),
         diagnostics_table(results.runs),
         published_table(conditions),

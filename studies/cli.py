@@ -61,6 +61,9 @@ COMMANDS: dict[str, Command] = {
         "noisy-expert --puzzle sudoku --level L1 L2 L3",
     ),
     "report": Command("studies.commands.report", "Report", "Draw the report of a results folder.", "results"),
+    "failures": Command(
+        "studies.commands.failures", "Failures", "Say why attempts failed, before and after training.", "results"
+    ),
     "solve sudoku": Command(
         "studies.commands.solve", "SolveSudoku", "Solve and count Sudoku puzzles, one a line.", "puzzles.txt"
     ),

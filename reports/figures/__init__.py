@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reports.conditions import Condition
+from reports.failures_tables import share_maps, subgoal_maps
 from reports.figures.charts import draw_bands, draw_differences, draw_forest, draw_points
 from reports.figures.maps import draw_map
 from reports.figures.style import SETTINGS, png_bytes, svg_bytes, write_figure
@@ -194,6 +195,20 @@ FIGURES: dict[str, FigureKind] = {
         "Mean size of the advantages of decisions that complete a subgoal, over that of all others; 1 is no contrast.",
         _of_runs(metric_panels, "ccr"),
         draw_bands,
+    ),
+    "failures": FigureKind(
+        "Why attempts failed",
+        "What became of the attempts of each condition, before and after training. A failed attempt belongs to the "
+        "first class, from left to right, whose criterion holds.",
+        share_maps,
+        draw_map,
+    ),
+    "subgoal-times": FigureKind(
+        "How far failed attempts came, and when",
+        "Share of the failed episodes that had completed so many subgoals by each tenth of their decisions: a row that "
+        "fills late was cut off at work, one that stays as it is had stopped getting on.",
+        subgoal_maps,
+        draw_map,
     ),
     "credit": FigureKind(
         "Who gets the credit?",

@@ -1,0 +1,150 @@
+"""Tables and figures of the failure analyser: shares, changes by training, and how far subgoals were completed."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from horizon_bench.episodes import Episode
+from reports.conditions import Condition
+from reports.failures import CLASSES
+from reports.failures_shares import FailureChange, FailureShares, changes, classified, shares_of
+from reports.panels import Heat, board_name, counted
+from reports.results import Results
+from reports.table import MISSING, Table
+
+TENTHS = 10
+"""Parts of an episode's decisions, the columns of the heat map."""
+MOST_MAPS = 12
+"""Heat maps drawn, the first in the reading order of conditions."""
+
+
+def title_of(name: str) -> str:
+    """Return a class of failure as readers call it."""
+    return name.replace("-", " ")
+
+
+def failures_table(shares: Sequence[FailureShares]) -> Table:
+    """Return the share of each class of failure, a line for each condition."""
+    rows = []
+    for one in shares:
+        cells = [_cell(one, name) for name in CLASSES]
+        way = MISSING if math.isnan(one.way) else f"{100 * one.way:.0f} ({one.diverged} of {one.failed})"
+        label = one.condition.label + (" (stored episodes)" if one.stored_only else "")
+        failed = f"{one.failed} of {one.attempts}"
+        rows.append((one.condition.cell.study, label, failed, *cells, way))
+    columns = ("study", "condition", "failed", *map(title_of, CLASSES), "leaves the expert's way at (%)")
+    note = (
+        "Percent of all attempts with 95 % intervals over seeds and puzzles; in brackets percent of the failed ones. "
+        "An attempt belongs to the first class, from left to right, whose criterion holds. Last: mean share of the "
+        "goal distance walked before the first move off the expert's way (Sudoku: a wrong fill; Rush Hour: one that "
+        "raises the optimal distance), and how many failed attempts made one."
+    )
+    return Table("failures", "Why attempts failed", columns, tuple(rows), note)
+
+
+def _cell(one: FailureShares, name: str) -> str:
+    text = one.of_attempts[name].format()
+    if name in one.of_failures:
+        text += f"; ({one.of_failures[name].format()})"
+    return text
+
+
+def changes_table(found: Sequence[FailureChange]) -> Table:
+    """Return how training changed the share of each class, a line for each trained condition."""
+    rows = tuple(
+        (
+            one.after.condition.cell.study,
+            f"{one.after.condition.label} minus {one.before.condition.label}",
+            *(one.differences[name].format(sign=True) for name in CLASSES),
+        )
+        for one in found
+    )
+    columns = ("study", "condition", *map(title_of, CLASSES))
+    note = "Points of all attempts, after training minus before, paired by seed and puzzle; 95 % intervals over both."
+    return Table("failures-change", "What training did to the failures", columns, rows, note)
+
+
+def failure_tables(results: Results, conditions: Sequence[Condition]) -> tuple[Table, Table]:
+    """Return both tables of a results folder, by the usual thresholds."""
+    shares = [shares_of(one, stored) for one, stored in classified(results, conditions)]
+    return failures_table(shares), changes_table(changes(shares))
+
+
+def share_maps(results: Results, conditions: Sequence[Condition]) -> list[Heat]:
+    """Return one coloured table for each study and board: conditions by classes, shares of all attempts."""
+    boards: dict[str, list[FailureShares]] = defaultdict(list)
+    for one, stored in classified(results, conditions):
+        if not all(row.solved for row in one.records):
+            boards[_board(one)].append(shares_of(one, stored))
+    return [_share_map(title, members) for title, members in boards.items()]
+
+
+def _share_map(title: str, members: Sequence[FailureShares]) -> Heat:
+    solved = [1.0 - one.failed / one.attempts for one in members]
+    values = [
+        (share, *(one.of_attempts[name].value for name in CLASSES)) for share, one in zip(solved, members, strict=True)
+    ]
+    attempts = counted(sorted({one.attempts for one in members}), "attempt")
+    return Heat(
+        title=title,
+        x_label="what became of the attempts (%)",
+        y_label="",
+        columns=("solved", *(title_of(name).replace(" ", "\n", 1) for name in CLASSES)),
+        rows=tuple(one.condition.label for one in members),
+        values=tuple(values),
+        texts=tuple(tuple(f"{100 * value:.0f}" if value else "" for value in row) for row in values),
+        note=f"n = {attempts} a line. Intervals: in the table of failures.",
+    )
+
+
+def subgoal_maps(results: Results, conditions: Sequence[Condition]) -> list[Heat]:
+    """Return for each condition how much its failed episodes had completed by when; from stored episodes."""
+    failed: dict[tuple[object, ...], list[Episode]] = defaultdict(list)
+    for run in results.runs:
+        try:
+            stored = run.episodes()
+        except ValueError:
+            continue
+        for one in stored:
+            if not one.episode.solved and one.episode.turns:
+                failed[one.study, one.cell, one.phase, one.interface, one.variant].append(one.episode)
+    maps = []
+    for one in conditions:
+        key = (one.cell.study, one.cell.cell, one.phase, one.interface, one.variant)
+        if failed.get(key):
+            maps.append(subgoal_map(f"{one.label}, {_board(one)}", failed[key]))
+    return maps[:MOST_MAPS]
+
+
+def subgoal_map(title: str, episodes: Sequence[Episode]) -> Heat:
+    """Return the share of episodes that had completed so many subgoals by each tenth of their decisions.
+
+    Args:
+        title: of the panel.
+        episodes: failed episodes, each with at least one decision.
+    """
+    most = max(1, max(sum(len(turn.subgoals_reached) for turn in one.turns) for one in episodes))
+    values = np.zeros((most, TENTHS))
+    for one in episodes:
+        done = np.cumsum([len(turn.subgoals_reached) for turn in one.turns])
+        ends = [max(1, math.ceil(len(done) * part / TENTHS)) for part in range(1, TENTHS + 1)]
+        values += np.array([done[end - 1] >= np.arange(1, most + 1) for end in ends]).T
+    values /= len(episodes)
+    return Heat(
+        title=title,
+        x_label="decisions of the episode taken (%)",
+        y_label="subgoals completed",
+        columns=tuple(str(10 * part) for part in range(1, TENTHS + 1)),
+        rows=tuple(f"\N{GREATER-THAN OR EQUAL TO} {count}" for count in range(1, most + 1)),
+        values=tuple(map(tuple, values.tolist())),
+        texts=tuple(tuple(f"{100 * value:.0f}" if value else "" for value in row) for row in values.tolist()),
+        note=f"n = {counted([len(episodes)], 'failed episode')} (stored ones); percent of them.",
+    )
+
+
+def _board(one: Condition) -> str:
+    return f"{one.cell.study}: {board_name(one.cell)}"
