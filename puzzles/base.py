@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -17,6 +17,11 @@ from numpy.typing import NDArray
 
 StateT = TypeVar("StateT", bound=Hashable)
 MoveT = TypeVar("MoveT", bound=Hashable)
+
+EXACT_DISTANCE = "exact distance"
+"""What `Puzzle.lacks` calls the fewest actions from any state to the goal."""
+SNAPSHOTS = "snapshots"
+"""What `Puzzle.lacks` calls states that an episode can go on from again."""
 
 
 class Puzzle(ABC, Generic[StateT, MoveT]):
@@ -31,6 +36,9 @@ class Puzzle(ABC, Generic[StateT, MoveT]):
 
     action_pattern: ClassVar[re.Pattern[str]] = re.compile(r"(?<![A-Za-z_])[A-Za-z_]++\([^()\n]*+\)")
     """Finds the text of each action in a reply, in order; each match is then read by `parse_action`."""
+
+    lacks: ClassVar[Mapping[str, str]] = {}
+    """What the puzzle cannot give (`EXACT_DISTANCE`, `SNAPSHOTS`), each with the reason; what needs it refuses."""
 
     # ---------------------------------------------------------------- rules
 
@@ -62,9 +70,41 @@ class Puzzle(ABC, Generic[StateT, MoveT]):
         """Return why the rules refuse `move` here, or None if it is legal. Never consults a solution."""
         return None if move in self.moves(state) else "not a legal move here"
 
+    def failure(self, state: StateT) -> str:
+        """Return the word for how the world itself has ended the episode without its goal, else empty.
+
+        It is asked where the goal is out of reach, and becomes the episode's end reason (`lost`, `crashed`).
+        """
+        return ""
+
+    def levels(self) -> tuple[str, ...]:
+        """Return the names of the puzzle's own levels, short ways first; () if it has none."""
+        return ()
+
+    def starts(self, level: str, split: str) -> tuple[str, ...]:
+        """Return texts of the starts of one of its own levels and split: `train`, `validation` or `test`."""
+        return ()
+
+    def key_of(self, text: str) -> str:
+        """Return the content key of a start by its text; overridden where a text tells it without being parsed."""
+        return self.key(self.parse(text))
+
     def key(self, state: StateT) -> str:
         """Return the content key: equal for two starts that a symmetry of the puzzle maps onto each other."""
         return self.format(state)
+
+    def require(self, ability: str, wanted_by: str) -> None:
+        """Check that the puzzle can give what something needs.
+
+        Args:
+            ability: `EXACT_DISTANCE` or `SNAPSHOTS`.
+            wanted_by: what needs it, for the message.
+
+        Raises:
+            ValueError: naming what needs it and why the puzzle lacks it.
+        """
+        if ability in self.lacks:
+            raise ValueError(f"{wanted_by} needs {ability}, which {self.name} lacks: {self.lacks[ability]}")
 
     # ---------------------------------------------------------------- text
 

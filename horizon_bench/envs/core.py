@@ -19,6 +19,7 @@ from horizon_bench.envs.parsing import ParsedReply
 from horizon_bench.envs.prompts import feedback_text, turn_text
 from horizon_bench.envs.rewards import REWARDS, RewardFacts, distance_potential
 from horizon_bench.envs.settings import Settings, check_count
+from puzzles.base import EXACT_DISTANCE, SNAPSHOTS
 
 _NOTHING = ParsedReply((), None, "", "no action found")
 
@@ -52,6 +53,8 @@ class Game:
         """
         if settings.thought == "checked" and type(self.puzzle).check_thought.__qualname__ == "Puzzle.check_thought":
             raise ValueError(f"puzzle {self.puzzle.name!r} checks no thoughts; use thought='free' or 'none'")
+        if settings.reward == "potential":
+            self.puzzle.require(EXACT_DISTANCE, "reward 'potential'")
         self.settings = settings
         self.interface = find_interface(settings.interface)
         self._reward = REWARDS[settings.reward]
@@ -234,9 +237,10 @@ class Game:
             if puzzle.solved(state):
                 self.end_reason = "solved"
                 return len(decision.carried) - 1
-            if self.distance_to_go is None and settings.wrong_ends:
-                self.end_reason = "wrong"
-                break
+            if self.distance_to_go is None:
+                self.end_reason = puzzle.failure(state) or ("wrong" if settings.wrong_ends else "")
+                if self.end_reason:
+                    break
             if settings.on_error == "dead" and not self.workshop.plain.moves(state):
                 self.end_reason = "dead"
                 break
@@ -345,6 +349,7 @@ class Game:
         """Return everything the episode goes on from."""
         if self.prepared is None:
             raise RuntimeError("there is no episode yet; call reset() first")
+        self.puzzle.require(SNAPSHOTS, "a snapshot")
         return Snapshot(
             start=self.prepared.text,
             key=self.prepared.key,

@@ -22,7 +22,7 @@ INFO: dict[str, str] = {
     "failed_actions": "legal actions of this decision that had no effect by chance",
     "step_reward": "format and legality: -1 for an unreadable or void reply, else minus the share of refused actions",
     "end_reason": "`solved`, `wrong`, `illegal`, `format`, `dead`, `max_decisions`, `max_atomic_steps`, `max_tokens`, "
-    "or empty while the episode goes on",
+    "`lost` or `crashed` where a world from outside ended by itself, or empty while the episode goes on",
     "action_mask": "structured form only: which moves are legal now",
 }
 """Every key of an info dict and what it holds."""

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from curricula.levels import LEVELS
 from horizon_bench.envs.instances import PuzzleName, find_maker, make_puzzle
 from horizon_bench.envs.names import check_name
 from horizon_bench.envs.settings import check_count
+from puzzles.base import Puzzle
 
 SPLITS = ("train", "validation", "test")
 """Parts of a bank."""
@@ -52,6 +53,8 @@ def find_source(
             check_name(f"level of {puzzle}", level, [entry.name for entry in known])
         return _only(puzzle, instance, bank, size)
     if not known and bank is None:
+        if own := _own_levels(puzzle, size):
+            return Source(_own_starts(puzzle, size, own, level, split), size)
         if level is not None:
             raise ValueError(f"puzzle {puzzle!r} has no levels, so no level {level!r}; give bank=PATH, or no level")
         return Source(_examples(puzzle, size), size)
@@ -118,9 +121,39 @@ def _size_of(puzzle: PuzzleName, instance: str) -> int | None:
     return sudoku_size(instance)
 
 
+class OwnStart(NamedTuple):
+    """A start of one of a puzzle's own levels, as an environment draws it."""
+
+    start: str
+    level: str
+    key: str
+
+
+@lru_cache(maxsize=64)
+def _own_levels(puzzle: PuzzleName, size: int | None) -> tuple[str, ...]:
+    """Return the levels that a puzzle states itself."""
+    return _made(puzzle, size).levels()
+
+
+@lru_cache(maxsize=64)
+def _own_starts(
+    puzzle: PuzzleName, size: int | None, levels: Sequence[str], level: str | None, split: str
+) -> tuple[OwnStart, ...]:
+    """Return the starts of one of a puzzle's own levels, by default the first."""
+    chosen = levels[0] if level is None else check_name(f"level of {puzzle}", level, levels)
+    made = _made(puzzle, size)
+    texts = made.starts(chosen, split)
+    if not texts:
+        raise ValueError(f"puzzle {puzzle!r} has no start of level {chosen} in split {split!r}")
+    return tuple(OwnStart(text, chosen, made.key_of(text)) for text in texts)
+
+
+def _made(puzzle: PuzzleName, size: int | None) -> Puzzle[Any, Any]:
+    return make_puzzle(find_maker(puzzle), puzzle, {} if size is None else {"size": size})
+
+
 def _examples(puzzle: PuzzleName, size: int | None) -> tuple[str, ...]:
-    maker = find_maker(puzzle)
-    examples = tuple(make_puzzle(maker, puzzle, {} if size is None else {"size": size}).examples())
+    examples = tuple(_made(puzzle, size).examples())
     if not examples:
         raise ValueError(
             f"puzzle {puzzle!r} offers no examples() to start from; give instance=TEXT or bank=PATH, "

@@ -5,7 +5,7 @@
 """
 
 from horizon_bench.testing.checking import check_puzzle
-from horizon_bench.testing.laws import LAWS, LawError
+from horizon_bench.testing.laws import LAWS, LawError, limits
 from horizon_bench.testing.machine import PuzzleMachine, machine_for
 from horizon_bench.testing.strategies import Walk, garbage, illegal_replies, legal_replies, starts, states, walks
 from horizon_bench.testing.subjects import Subject, find_subject
@@ -21,6 +21,7 @@ __all__ = [
     "garbage",
     "illegal_replies",
     "legal_replies",
+    "limits",
     "machine_for",
     "starts",
     "states",

@@ -12,6 +12,7 @@ from horizon_bench.envs.split import halves
 from horizon_bench.testing.puzzle_laws import demand
 from horizon_bench.testing.strategies import Walk
 from horizon_bench.testing.subjects import Subject
+from puzzles.base import SNAPSHOTS
 
 Step = tuple[Any, float, bool, bool, dict[str, Any]]
 
@@ -130,6 +131,8 @@ def twins(subject: Subject, walk: Walk) -> None:
 
 def snapshots(subject: Subject, walk: Walk) -> None:
     """An episode that goes on from a snapshot goes on as the first time, the generator included."""
+    if SNAPSHOTS in subject.puzzle.lacks:
+        return
     env = make(subject, walk, failure_probability=0.3)
     env.reset(seed=walk.seed)
     half = len(walk.choices) // 2

@@ -8,7 +8,7 @@ from typing import Any
 from horizon_bench.testing import environment_laws, puzzle_laws
 from horizon_bench.testing.strategies import Walk
 from horizon_bench.testing.subjects import Subject
-from puzzles.base import Puzzle
+from puzzles.base import EXACT_DISTANCE, SNAPSHOTS, Puzzle
 
 LAWS: dict[str, Callable[[Subject, Walk], None]] = {
     "text round-trip": puzzle_laws.text_round_trip,
@@ -33,6 +33,27 @@ LAWS: dict[str, Callable[[Subject, Walk], None]] = {
     "global generators stay untouched": environment_laws.generators,
 }
 """Every law by name, in the order they are checked: a puzzle's own before its environments'."""
+
+
+LIMITED: dict[str, tuple[str, str]] = {
+    "distance": (EXACT_DISTANCE, "held from the start along expert moves only"),
+    "plan": (EXACT_DISTANCE, "held for the plan from the start only"),
+    "snapshot and replay": (SNAPSHOTS, "not held"),
+}
+"""Laws that a puzzle without some ability (see `Puzzle.lacks`) keeps in part or not at all: ability, and how far."""
+
+
+def limits(puzzle: Puzzle[Any, Any]) -> dict[str, str]:
+    """Return the laws that `check_puzzle` cannot hold in full against a puzzle, each with how far and why.
+
+    Args:
+        puzzle: the rules.
+    """
+    return {
+        law: f"{extent}, for want of {ability}: {puzzle.lacks[ability]}"
+        for law, (ability, extent) in LIMITED.items()
+        if ability in puzzle.lacks
+    }
 
 
 class LawError(AssertionError):

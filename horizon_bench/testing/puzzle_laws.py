@@ -10,7 +10,7 @@ import numpy as np
 
 from horizon_bench.testing.strategies import Walk, follow
 from horizon_bench.testing.subjects import Subject
-from puzzles.base import Puzzle
+from puzzles.base import EXACT_DISTANCE, Puzzle
 
 _LONGEST_DAMAGED = 40
 
@@ -197,6 +197,9 @@ def arrays(subject: Subject, walk: Walk) -> None:
 def distance(subject: Subject, walk: Walk) -> None:
     """The distance is 0 exactly at the goal, and falls by at most one with each atomic action."""
     puzzle, oracle = subject.puzzle, subject.oracle(walk.start)
+    if EXACT_DISTANCE in puzzle.lacks:
+        _distance_on_way(puzzle, oracle)
+        return
     passed = follow(puzzle, walk.start, walk.choices)
     demand(oracle.distance == oracle.distance_to_go(passed[0]), "distance differs from distance_to_go(start)")
     for state in passed:
@@ -218,10 +221,25 @@ def distance(subject: Subject, walk: Walk) -> None:
         demand(bool(oracle.expert_moves(state)), f"no expert move at distance {here}")
 
 
+def _distance_on_way(puzzle: Puzzle[Any, Any], oracle: Any) -> None:
+    """Each expert move from the start on takes the distance down by one, to 0 at the goal."""
+    state = oracle.start
+    demand(oracle.distance == oracle.distance_to_go(state), "distance differs from distance_to_go(start)")
+    for togo in range(oracle.distance, 0, -1):
+        demand(not puzzle.solved(state), f"solved at distance {togo}")
+        choices = oracle.expert_moves(state)
+        demand(bool(choices), f"no expert move at distance {togo}")
+        state = puzzle.apply(state, choices[0])
+        there = oracle.distance_to_go(state)
+        demand(there == togo - 1, f"expert move {choices[0]!r} takes the distance from {togo} to {there}")
+    demand(puzzle.solved(state), "the distance is 0, solved is False")
+
+
 def plan(subject: Subject, walk: Walk) -> None:
     """The plan is legal, ends at the goal and is exactly as long as the distance."""
     puzzle, oracle = subject.puzzle, subject.oracle(walk.start)
-    state = follow(puzzle, walk.start, walk.choices)[-1]
+    choices = () if EXACT_DISTANCE in puzzle.lacks else walk.choices
+    state = follow(puzzle, walk.start, choices)[-1]
     togo, moves = oracle.distance_to_go(state), oracle.plan(state)
     demand((togo is None) == (moves is None), f"distance_to_go is {togo}, plan is {moves!r}")
     if moves is None:
