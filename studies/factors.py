@@ -122,6 +122,8 @@ class Cell:
     """`none`, `free` or `checked`."""
     slip: float = 0.0
     """Probability that a thought token turns into a random one."""
+    slip_known: bool = True
+    """Whether the trainer knows of slips, or takes each token for one that the model chose."""
     mistake: float = 0.0
     """Probability that a noisy expert's decision is wrong."""
     failure: float = 0.0
@@ -267,6 +269,7 @@ OPTIONS: tuple[Option, ...] = (
     _choice("on_error", {word: word for word in ("strict", "end", "semi", "dead", "stay")}),
     _choice("thought", {"free": "free", "checked": "checked"}),
     _percent("slip", "slip"),
+    _choice("slip_known", {"blindslip": False}),
     _percent("mistake", "err"),
     _percent("failure", "fail"),
     _choice("normalized", {"nonorm": False}),

@@ -11,6 +11,7 @@ from studies.questions import (
     SCALES,
     Scale,
     budget,
+    collapse,
     credit,
     curriculum,
     execution,
@@ -66,6 +67,7 @@ def _study(name: str, module: object, cells: Callable[[Scale], tuple[Cell, ...]]
 STUDIES: dict[str, Study] = {
     "smoke": _study("smoke", smoke, smoke.cells),
     "horizon": _study("horizon", horizon, horizon.cells),
+    "collapse": _study("collapse", collapse, collapse.cells),
     "restore": _study("restore", restore, restore.cells),
     "turn-risk": _study("turn-risk", turn_risk, turn_risk.cells),
     "execution": _study("execution", execution, execution.cells),

@@ -99,6 +99,7 @@ def _options(cell: Cell) -> str:
         "" if cell.on_error == Cell.on_error else f"on error: {cell.on_error}",
         "" if cell.thought == "none" else f"{cell.thought} thought",
         f"slip {cell.slip:.3g}" if cell.slip else "",
+        "" if cell.slip_known else "trainer blind to slips",
         f"failing actions {cell.failure:.3g}" if cell.failure else "",
         "" if cell.normalized else "returns not normalised",
         "" if cell.geometric_mask else "no geometric mask",

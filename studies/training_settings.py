@@ -71,6 +71,7 @@ def resolved_training(job: CellJob) -> Training:
             attempts=preset.attempts_per_puzzle,
             temperature=preset.temperature,
             thought_slip=cell.slip,
+            slip_known=cell.slip_known,
         ),
         update=update_config(job),
     )

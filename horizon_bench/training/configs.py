@@ -79,6 +79,9 @@ class RolloutConfig:
     """Cap of a reply in tokens; the model's longest reply by default."""
     thought_slip: float = 0.0
     """Probability that a thought token is replaced by a random one; the same mixture is trained on."""
+    slip_known: bool = True
+    """Whether the trainer knows of the slips. If not, it takes every token for one that the model chose: a sampler and
+    a trainer that disagree, as where an inference engine and a training framework do."""
     value_rollouts: int = 9
     """Continuations from the state of each decision, for estimators whose values come from rollouts (`vineppo`)."""
 

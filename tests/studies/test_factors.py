@@ -35,6 +35,7 @@ def cells(draw: st.DrawFn) -> Cell:
         on_error=draw(st.sampled_from(["strict", "end", "semi", "dead", "stay"])),
         thought=draw(st.sampled_from(["none", "free", "checked"])),
         slip=draw(percent()),
+        slip_known=draw(st.booleans()),
         mistake=draw(percent()),
         failure=draw(percent()),
         run_as=draw(st.sampled_from(["", "macro-stepwise", "macro-capped-3", "atomic"])),

@@ -18,8 +18,9 @@ from horizon_bench.evaluation import evaluate
 from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.training.batches import ReplyBatch
 from horizon_bench.training.configs import RolloutConfig, UpdateConfig
+from horizon_bench.training.learning import checked_advantages, kept_signs
 from horizon_bench.training.losses import LOSSES
-from horizon_bench.training.rl import VALUE_COSTS, Trainer, checked_advantages, kept_signs, train_rl
+from horizon_bench.training.rl import VALUE_COSTS, Trainer, train_rl
 from puzzles.sudoku import Sudoku
 
 SETTINGS = Settings(observation="compact", on_error="strict")
@@ -151,6 +152,19 @@ def test_slips_are_on_policy_too(fresh: Fresh, instances: tuple[Instance, ...]) 
     settings = replace(SETTINGS, thought="free")
     for metrics in run(fresh(), instances, settings=settings, rollout=replace(SMALL, thought_slip=0.2)):
         assert metrics["rho_sequence_max"] == pytest.approx(1.0, abs=1e-4)
+
+
+def test_a_trainer_blind_to_slips_takes_them_for_the_models_own_choice(
+    fresh: Fresh, instances: tuple[Instance, ...]
+) -> None:
+    settings = replace(SETTINGS, thought="free")
+    slipping, ends = replace(SMALL, thought_slip=0.2), []
+    for known in (True, False):
+        policy = fresh()
+        metrics = run(policy, instances, settings=settings, rollout=replace(slipping, slip_known=known))[0]
+        assert metrics["rho_sequence_max"] == pytest.approx(1.0, abs=1e-4)
+        ends.append(weights(policy))
+    assert ends[0] != ends[1]
 
 
 def test_several_steps_of_a_batch_leave_the_policy(fresh: Fresh, instances: tuple[Instance, ...]) -> None:
