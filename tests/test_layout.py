@@ -23,7 +23,7 @@ FORBIDDEN = {
     "reports": TRAINING | {"tyro", "rich"},
     "studies": set(),
 }
-HOME_OF_TRAINING = ("horizon_bench/policies", "horizon_bench/training")
+HOME_OF_TRAINING = ("horizon_bench/policies", "horizon_bench/training", "horizon_bench/mira")
 
 
 def modules() -> list[pathlib.Path]:

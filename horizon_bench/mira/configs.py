@@ -1,0 +1,118 @@
+"""Every choice of a MiRA run as one frozen record, and the variants by name. Torch-free."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+LOSS_NAMES = ("squared", "kl", "awr", "bc")
+"""What is minimised over replies, see `horizon_bench.mira.losses`."""
+
+
+def _within(name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise ValueError(f"{name} must lie in {low:g}..{high:g}, not {value}")
+
+
+@dataclass(frozen=True)
+class MiraConfig:
+    """How a phase learns. Published values: `shaping`, the bounds of likelihood and success, `replay_share`."""
+
+    loss: str = "squared"
+    """Name in `LOSS_NAMES`."""
+    beta: float = 0.5
+    """Strength of the pull towards the reference; for `awr` the temperature of its weights. Ours."""
+    lam: float = 0.5
+    """Weight of the one-step term of the advantage; 1 trusts the critic alone, 0 the return alone. Ours."""
+    gamma: float = 1.0
+    """Discount for one decision. Ours: the value critic estimates a probability of success, which has no discount."""
+    shaping: float = 0.3
+    """Coefficient a of the potential's difference in the shaped reward; 0 trains no potential critic."""
+    anneal_updates: int = 0
+    """Updates over which a falls linearly to 0; 0 keeps it."""
+    label_failures: bool = False
+    """Whether failed episodes get progress labels up to their last subgoal."""
+    phase_updates: int = 1
+    """Updates that share one frozen reference policy. Ours."""
+    epochs: int = 1
+    """Passes over the new and the replayed replies of an update. Ours."""
+    steps_per_epoch: int = 2
+    """Optimiser steps in a pass. Ours."""
+    critic_steps: int = 6
+    """Optimiser steps of the critics in an update. Ours."""
+    first_critic_steps: int = 60
+    """The same in the first update, when the critics know nothing. Ours."""
+    critic_batch: int = 512
+    """States in one of them. Ours."""
+    critic_rate: float = 2e-3
+    """Learning rate of the critics. Ours."""
+    replay_updates: int = 10
+    """Updates whose episodes the buffer keeps; 0 replays nothing. Ours."""
+    replay_share: float = 2.0
+    """Most replayed replies, as a multiple of the new ones."""
+    likelihood_low: float = 0.5
+    """A replayed reply's mean token probability under the policy, 1 / perplexity, must lie above this ..."""
+    likelihood_high: float = 0.95
+    """... and not above this: what is mastered already is left out."""
+    failure_share: float = 0.5
+    """Share of the instances that are drawn near the last update's failures; 0 for no curriculum. Ours."""
+    success_low: float = 0.05
+    """Least success that the value critic may expect at the start of such an instance."""
+    success_high: float = 0.75
+    """Most success that it may expect there."""
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        if self.loss not in LOSS_NAMES:
+            raise ValueError(f"unknown loss {self.loss!r}; known: {', '.join(LOSS_NAMES)}")
+        for name in ("lam", "gamma", "likelihood_low", "likelihood_high", "failure_share", "success_low"):
+            _within(name, getattr(self, name), 0.0, 1.0)
+        _within("success_high", self.success_high, self.success_low, 1.0)
+        for name in ("shaping", "replay_share"):
+            _within(name, getattr(self, name), 0.0, 100.0)
+        for name in ("beta", "critic_rate"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be above 0, not {getattr(self, name)}")
+        for name in (
+            "phase_updates",
+            "epochs",
+            "steps_per_epoch",
+            "critic_steps",
+            "first_critic_steps",
+            "critic_batch",
+        ):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("anneal_updates", "replay_updates"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must not be negative, but is {getattr(self, name)}")
+
+    def shaping_at(self, update: int) -> float:
+        """Return the coefficient a of an update, counted from 0."""
+        if not self.anneal_updates:
+            return self.shaping
+        return self.shaping * max(0.0, 1.0 - update / self.anneal_updates)
+
+
+MIRA_VARIANTS: dict[str, MiraConfig] = {
+    "mira": MiraConfig(),
+    "mira-kl": MiraConfig(loss="kl", beta=0.05),
+    "mira-awr": MiraConfig(loss="awr", beta=0.2),
+    "mira-no-potential": MiraConfig(shaping=0.0),
+    "mira-mc": MiraConfig(lam=0.0),
+    "mira-td": MiraConfig(lam=1.0),
+    "mira-annealed": MiraConfig(anneal_updates=80),
+    "mira-no-replay": MiraConfig(replay_updates=0),
+    "mira-no-curriculum": MiraConfig(failure_share=0.0),
+    "bc": MiraConfig(loss="bc", shaping=0.0),
+}
+"""The whole and its ablations by name: as cells call their estimator."""
+
+
+def find_variant(name: str) -> MiraConfig:
+    """Return a variant by name; an unknown one raises `ValueError` that names the nearest."""
+    if name not in MIRA_VARIANTS:
+        near = difflib.get_close_matches(name, MIRA_VARIANTS, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"unknown variant of MiRA {name!r}{hint} known: {', '.join(MIRA_VARIANTS)}")
+    return MIRA_VARIANTS[name]

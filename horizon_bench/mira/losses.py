@@ -1,0 +1,68 @@
+"""What MiRA's policy minimises over replies, and its alternatives: one number for each reply, gradients flow.
+
+Rows are replies. `current`, `reference` and `sampling` are log-probabilities of whole replies, summed over their
+tokens: under the policy, under the frozen reference, and under the policy that wrote them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from horizon_bench.credit.corrections import LOG_RATIO_BOUND
+
+CAP = 3.0
+"""Largest importance weight of a reply in `kl_loss`, as in the horizon-length study."""
+LARGEST_WEIGHT = 20.0
+"""Largest weight of a reply in `awr_loss`, as in the article on AWR (arXiv 1910.00177)."""
+
+
+@dataclass(frozen=True)
+class Replies:
+    """What a loss is told of some replies, beside the policy's own log-probabilities; shape [replies] each."""
+
+    reference: Tensor
+    sampling: Tensor
+    advantages: Tensor
+    solved: Tensor
+    """1 where the episode reached the goal, else 0."""
+
+
+def squared_loss(current: Tensor, replies: Replies, beta: float) -> Tensor:
+    """Return (beta log(pi / pi_ref) - A)^2 of each reply.
+
+    No importance weight is needed: where A is the advantage over the soft value, beta log E_ref exp(Q / beta), the loss
+    is 0 at pi_ref exp(A / beta) whatever the replies were drawn from.
+    """
+    return (beta * (current - replies.reference) - replies.advantages) ** 2
+
+
+def kl_loss(current: Tensor, replies: Replies, beta: float) -> Tensor:
+    """Return the KL-regularised policy gradient, -w A log pi + beta w KL(pi, pi_ref), w the capped weight pi / mu."""
+    with torch.no_grad():
+        weight = _ratio(current, replies.sampling).exp().clamp(max=CAP)
+    difference = _ratio(replies.reference, current)
+    return weight * (beta * (difference.exp() - difference - 1.0) - replies.advantages * current)
+
+
+def awr_loss(current: Tensor, replies: Replies, beta: float) -> Tensor:
+    """Return the advantage-weighted regression -exp(A / beta) log pi, the weight capped."""
+    return -(replies.advantages / beta).exp().clamp(max=LARGEST_WEIGHT) * current
+
+
+def bc_loss(current: Tensor, replies: Replies, beta: float) -> Tensor:
+    """Return the cloning of successes, -log pi in solved episodes and 0 in others; `beta` counts for nothing."""
+    return -replies.solved * current
+
+
+def _ratio(first: Tensor, second: Tensor) -> Tensor:
+    return (first - second).clamp(-LOG_RATIO_BOUND, LOG_RATIO_BOUND)
+
+
+ReplyLoss = Callable[[Tensor, Replies, float], Tensor]
+
+REPLY_LOSSES: dict[str, ReplyLoss] = {"squared": squared_loss, "kl": kl_loss, "awr": awr_loss, "bc": bc_loss}
+"""Losses by the names in `LOSS_NAMES`."""
