@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -93,7 +94,7 @@ def _share_map(title: str, members: Sequence[FailureShares]) -> Heat:
         title=title,
         x_label="what became of the attempts (%)",
         y_label="",
-        columns=("solved", *(title_of(name).replace(" ", "\n", 1) for name in CLASSES)),
+        columns=("solved", *(name.replace("-", "\n") for name in CLASSES)),
         rows=tuple(one.condition.label for one in members),
         values=tuple(values),
         texts=tuple(tuple(f"{100 * value:.0f}" if value else "" for value in row) for row in values),
@@ -116,7 +117,7 @@ def subgoal_maps(results: Results, conditions: Sequence[Condition]) -> list[Heat
     for one in conditions:
         key = (one.cell.study, one.cell.cell, one.phase, one.interface, one.variant)
         if failed.get(key):
-            maps.append(subgoal_map(f"{one.label}, {_board(one)}", failed[key]))
+            maps.append(subgoal_map(textwrap.fill(f"{_board(one)}, {one.label}", 62), failed[key]))
     return maps[:MOST_MAPS]
 
 
