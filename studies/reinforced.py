@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from curricula import Instance
 from horizon_bench.episodes import Episode
+from horizon_bench.mira.phases import train_mira
 from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.training.checkpoint import checkpoints, last_checkpoint
 from horizon_bench.training.rl import train_rl
@@ -90,17 +91,17 @@ def _reinforce(run: CellRun, policy: TinyPolicy, training: Training) -> None:
         return
     folder.rewind(after("rl", newest[0] if newest else -1))
     watch = Watch(run)
-    train_rl(
-        policy,
-        _schedule(run, training),
-        training.environment,
-        training.rollout,
-        training.update,
-        seed=stage_seed(job.seed, "reinforced"),
-        folder=folder.checkpoints,
-        on_update=watch.on_update,
-        on_evaluation=watch.on_evaluation,
-    )
+    shared: dict[str, Any] = {
+        "seed": stage_seed(job.seed, "reinforced"),
+        "folder": folder.checkpoints,
+        "on_update": watch.on_update,
+        "on_evaluation": watch.on_evaluation,
+    }
+    stage = (policy, _schedule(run, training), training.environment, training.rollout, training.update)
+    if training.mira is None:
+        train_rl(*stage, **shared)
+    else:
+        train_mira(*stage, training.mira, **shared)
 
 
 def _phase(run: CellRun, update: int) -> int:

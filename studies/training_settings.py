@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from curricula.levels import make_puzzle
+from horizon_bench.credit import ESTIMATORS
 from horizon_bench.envs.settings import Settings
+from horizon_bench.mira.configs import MIRA_VARIANTS, MiraConfig
 from horizon_bench.training.configs import RolloutConfig, SftConfig, UpdateConfig
 from horizon_bench.training.halves import HALF_MODES
 from horizon_bench.training.settings import ModelSize, tiny_model, tiny_settings
@@ -44,6 +46,8 @@ class Training:
     environment: Settings
     rollout: RolloutConfig
     update: UpdateConfig
+    mira: MiraConfig | None = None
+    """How the phases of MiRA learn; None for every other learner."""
 
 
 def resolved_training(job: CellJob) -> Training:
@@ -74,6 +78,7 @@ def resolved_training(job: CellJob) -> Training:
             slip_known=cell.slip_known,
         ),
         update=update_config(job),
+        mira=mira_config(job),
     )
 
 
@@ -88,7 +93,7 @@ def update_config(job: CellJob) -> UpdateConfig:
     options: dict[str, Any] = {} if cell.normalized else {"normalized": False}
     return UpdateConfig(
         updates=preset.updates,
-        estimator="reinforce" if estimator == "none" else estimator,
+        estimator=estimator if estimator in ESTIMATORS or ":" in estimator else "reinforce",
         estimator_options=options,
         correction="+".join(corrections) or "none",
         steps_per_epoch=cell.optimiser_steps,
@@ -98,6 +103,28 @@ def update_config(job: CellJob) -> UpdateConfig:
         evaluate_every=preset.evaluate_every,
         checkpoint_every=preset.evaluate_every,
         keep_checkpoints=0,
+    )
+
+
+def mira_config(job: CellJob) -> MiraConfig | None:
+    """Return how a run's phases learn where its learner is MiRA, one of its variants, or its cloning of successes.
+
+    Raises:
+        ValueError: if the cell varies what only policy gradients have.
+    """
+    cell = job.cell
+    if cell.estimator or cell.credit.estimator not in MIRA_VARIANTS:
+        return None
+    for name in ("normalized", "geometric_mask", "truncation", "signs", "slip_known"):
+        if getattr(cell, name) != getattr(Cell, name):
+            raise ValueError(
+                f"learner {cell.learner!r} has no {name} to vary, see cell {cell.name}; leave that word out"
+            )
+    config = MIRA_VARIANTS[cell.credit.estimator]
+    return replace(
+        config,
+        steps_per_epoch=config.steps_per_epoch if cell.optimiser_steps == 1 else cell.optimiser_steps,
+        anneal_updates=job.preset.updates if config.anneal_updates else 0,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from horizon_bench.credit import ESTIMATORS
 from studies.factors import LEARNERS, Cell
 from studies.questions import Scale
 
@@ -9,4 +10,6 @@ from studies.questions import Scale
 def cells(scale: Scale) -> tuple[Cell, ...]:
     """Return every estimator, trained on short and long levels at once and evaluated on all."""
     train = (scale.short + scale.long,)
-    return tuple(scale.cell("atomic", train, word) for word, learner in LEARNERS.items() if learner.estimator != "none")
+    return tuple(
+        scale.cell("atomic", train, word) for word, learner in LEARNERS.items() if learner.estimator in ESTIMATORS
+    )
