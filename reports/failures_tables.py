@@ -114,10 +114,11 @@ def subgoal_maps(results: Results, conditions: Sequence[Condition]) -> list[Heat
             if not one.episode.solved and one.episode.turns:
                 failed[one.study, one.cell, one.phase, one.interface, one.variant].append(one.episode)
     maps = []
-    for one in conditions:
-        key = (one.cell.study, one.cell.cell, one.phase, one.interface, one.variant)
-        if failed.get(key):
-            maps.append(subgoal_map(textwrap.fill(f"{_board(one)}, {one.label}", 62), failed[key]))
+    for condition in conditions:
+        cell = condition.cell
+        episodes = failed.get((cell.study, cell.cell, condition.phase, condition.interface, condition.variant))
+        if episodes:
+            maps.append(subgoal_map(textwrap.fill(f"{_board(condition)}, {condition.label}", 62), episodes))
     return maps[:MOST_MAPS]
 
 

@@ -30,7 +30,7 @@ class Failures:
 
     results: tyro.conf.Positional[Path] = Path("results")
     """A results folder, or the folder of one study, cell or run in it."""
-    list: Class | None = None
+    show: Class | None = None
     """List the stored episodes of this class instead, with the index that `replay` takes."""
     identical: int = 3
     """Last decisions that repeat one action on one board: stuck."""
@@ -51,7 +51,7 @@ class Failures:
 
         rules = FailureRules(self.identical, self.longest_cycle, self.cycle_repeats, self.bad_share)
         results = load_results(self.results)
-        if self.list is not None:
+        if self.show is not None:
             return self._print_list(results, rules)
         conditions = conditions_of(results)
         tables = self._tables(results, conditions, rules)
@@ -96,7 +96,7 @@ class Failures:
         for run in results.runs:
             for index, stored in enumerate(run.episodes()):
                 verdict = classify(stored.episode, rules)
-                if verdict.failure == self.list:
+                if verdict.failure == self.show:
                     left = divergence_of(stored)
                     where = f"; left the expert's way by {left.move}, decision {left.decision + 1}" if left else ""
                     print(f"{run.folder} --index {index}: {stored.phase}, {verdict.reason}{where}")

@@ -38,7 +38,7 @@ def test_shares_are_printed_and_files_written(folder, tmp_path, capsys):
 
 
 def test_stored_episodes_of_a_class_are_listed_for_replay(folder, capsys):
-    assert main(["failures", str(folder), "--list", "out-of-budget"]) == 0
+    assert main(["failures", str(folder), "--show", "out-of-budget"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines
     assert all("--index" in line for line in lines)
