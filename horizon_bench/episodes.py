@@ -53,6 +53,13 @@ class Turn:
     """Goal distance of that state, in atomic actions; None if out of reach."""
     distance_after: int | None
     """Goal distance after the decision."""
+    extra_tokens: int = 0
+    """Tokens generated for the decision besides `reply_ids`, as `Reply` tells."""
+
+    @property
+    def tokens(self) -> int:
+        """Number of tokens generated for the decision."""
+        return len(self.reply_ids) + self.extra_tokens
 
     @property
     def lost(self) -> bool:
@@ -100,4 +107,4 @@ class Episode:
     @property
     def tokens(self) -> int:
         """Number of generated tokens."""
-        return sum(len(turn.reply_ids) for turn in self.turns)
+        return sum(turn.tokens for turn in self.turns)

@@ -70,8 +70,8 @@ class Lane:
 
     def play(self, reply: Reply) -> None:
         """Play a reply and keep the turn."""
-        if len(reply.reply_ids):
-            self.env.count_tokens(len(reply.reply_ids))
+        if tokens := len(reply.reply_ids) + reply.extra_tokens:
+            self.env.count_tokens(tokens)
         observation, before = self.observation, self.info
         self.observation, reward, self.terminated, self.truncated, info = self.env.step(reply.text)
         self.over, self.info = self.terminated or self.truncated, info
@@ -96,6 +96,7 @@ class Lane:
                 state_hash=before["state_hash"],
                 distance_before=before["distance_to_go"],
                 distance_after=info["distance_to_go"],
+                extra_tokens=reply.extra_tokens,
             )
         )
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from horizon_bench.policies.base import Policy, Reply, Seat
 from horizon_bench.policies.chat import ChatPolicy, ChatSampling, Message, reply_cap
 from horizon_bench.policies.expert import ExpertPolicy, NoisyExpertPolicy, RandomPolicy
+from horizon_bench.policies.human import HumanPolicy
 
 
 def load_tiny(folder: str | Path, temperature: float = 0.8) -> Policy:
@@ -45,12 +46,27 @@ def load_hf(
     return HfPolicy.load(model, dtype=dtype, device=device, revision=revision, sampling=sampling)
 
 
+def load_endpoint(model_at_base_url: str, sampling: ChatSampling | None = None, **options: Any) -> Policy:
+    """Return a model behind an OpenAI-compatible endpoint; its key is read from the environment at each round.
+
+    Args:
+        model_at_base_url: such as `qwen3@http://localhost:8000/v1`.
+        sampling: how replies are drawn.
+        options: fields of `horizon_bench.policies.endpoint.EndpointSettings`, such as `journal`.
+    """
+    from horizon_bench.policies.endpoint import EndpointPolicy
+
+    return EndpointPolicy.load(model_at_base_url, sampling, **options)
+
+
 POLICIES: dict[str, Callable[..., Policy]] = {
     "expert": ExpertPolicy,
     "noisy-expert": NoisyExpertPolicy,
     "random": RandomPolicy,
     "tiny": load_tiny,
     "hf": load_hf,
+    "openai": load_endpoint,
+    "human": HumanPolicy,
 }
 """Policies by name; what takes a model is named `hf:MODEL`, the model being its first argument."""
 
@@ -75,7 +91,7 @@ def make_policy(name: str, **options: Any) -> Policy:
         raise ValueError(f"unknown policy {name!r}{hint} known: {', '.join(map(usual_form, POLICIES))}")
     known = inspect.signature(POLICIES[kind]).parameters
     for option in options:
-        if option not in known:
+        if option not in known and not _takes_any(known):
             raise ValueError(f"policy {kind!r} has no option {option!r}; known: {', '.join(known) or 'none'}")
     argument = model_argument(kind)
     if colon and (not model or not argument):
@@ -95,11 +111,16 @@ def model_argument(kind: str) -> str | None:
 def usual_form(kind: str) -> str:
     """Return how a policy is named.
 
-    >>> usual_form("expert"), usual_form("hf")
-    ('expert', 'hf:MODEL')
+    >>> usual_form("expert"), usual_form("hf"), usual_form("openai")
+    ('expert', 'hf:MODEL', 'openai:MODEL@BASE_URL')
     """
     argument = model_argument(kind)
-    return f"{kind}:{argument.upper()}" if argument else kind
+    return f"{kind}:{argument.upper().replace('_AT_', '@')}" if argument else kind
+
+
+def _takes_any(parameters: Mapping[str, inspect.Parameter]) -> bool:
+    """Return whether a function checks further options itself."""
+    return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())
 
 
 __all__ = [
@@ -107,12 +128,14 @@ __all__ = [
     "ChatPolicy",
     "ChatSampling",
     "ExpertPolicy",
+    "HumanPolicy",
     "Message",
     "NoisyExpertPolicy",
     "Policy",
     "RandomPolicy",
     "Reply",
     "Seat",
+    "load_endpoint",
     "load_hf",
     "load_tiny",
     "make_policy",

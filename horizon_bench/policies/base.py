@@ -40,7 +40,9 @@ class Reply:
     entropy: float = 0.0
     """Mean entropy of that distribution over the tokens, in nats."""
     capped: bool = False
-    """The token cap came before the end token."""
+    """The reply was truncated: the token cap came before its end."""
+    extra_tokens: int = 0
+    """Tokens generated besides `reply_ids`: for an agent's plans, or by an endpoint, which hides their ids."""
 
 
 @runtime_checkable
