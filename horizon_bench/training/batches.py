@@ -71,10 +71,13 @@ class ReplyBatch:
         arrays = (getattr(self, field.name) for field in fields(self))
         return ReplyBatch(*(None if array is None else array.to(device) for array in arrays))  # type: ignore[arg-type]
 
+    def by_length(self, rows: Tensor) -> Tensor:
+        """Return the given rows, short replies first."""
+        return rows[torch.argsort(self.mask[rows].sum(1), stable=True)]
+
     def micro_batches(self, rows: Tensor, size: int) -> list[Tensor]:
         """Return the given rows in parts of at most `size`, replies of like length together."""
-        by_length = rows[torch.argsort(self.mask[rows].sum(1), stable=True)]
-        return list(torch.split(by_length, size))
+        return list(torch.split(self.by_length(rows), size))
 
 
 def _padded_left(rows: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None]:

@@ -62,17 +62,19 @@ class Team:
         """Return this process's rows of those that the team has, dealt out in turn."""
         return rows[self.rank :: self.size]
 
+    @torch.no_grad()
     def add_up(self, tensors: Sequence[Tensor]) -> None:
         """Replace tensors, the same in number and shape everywhere, by their sums over the team."""
         if self.size == 1 or not tensors:
             return
         flat = torch.cat([tensor.reshape(-1) for tensor in tensors])
         distributed.all_reduce(flat)
-        for tensor, total in zip(tensors, flat.split([tensor.numel() for tensor in tensors]), strict=True):
+        for tensor, total in zip(tensors, torch.split(flat, [tensor.numel() for tensor in tensors]), strict=True):
             tensor.copy_(total.view_as(tensor))
 
+    @torch.no_grad()
     def adopt(self, tensors: Sequence[Tensor]) -> None:
         """Replace tensors by the leader's."""
         if self.size > 1:
             for tensor in tensors:
-                distributed.broadcast(tensor, src=0)
+                distributed.broadcast(tensor.detach(), src=0)
