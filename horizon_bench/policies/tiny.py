@@ -15,6 +15,7 @@ from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 from transformers.utils import logging as transformers_logging
 
+from horizon_bench.milestones.field import field_words, slot_words
 from horizon_bench.policies.base import Policy, Reply, Seat
 from horizon_bench.policies.geometry import geometry
 from horizon_bench.policies.sampling import Marks, Samples, Sampling, sample
@@ -59,6 +60,7 @@ class TinyPolicy:
         heads: int | None = None,
         max_reply_tokens: int | None = None,
         value_head: bool = False,
+        milestone_slots: int = 0,
         seed: int = 0,
     ) -> TinyPolicy:
         """Return an untrained policy for a puzzle.
@@ -71,22 +73,26 @@ class TinyPolicy:
             heads: heads of each block; one for every 16 of the width by default, which is fastest on a CPU.
             max_reply_tokens: longest reply, end token included; by default `reply_room`, four actions after a thought.
             value_head: whether the model carries a value critic.
+            milestone_slots: slots of a milestone field in the prompt (see `horizon_bench.milestones.field`); 0: none.
             seed: of the weights.
         """
-        tokenizer = build_tokenizer(puzzle)
+        further = field_words(puzzle, milestone_slots)
+        tokenizer = build_tokenizer(puzzle, further)
         places = geometry(puzzle, board_tokens)
+        slots = [places.tokens.get(word, ()) for word in slot_words(puzzle, milestone_slots)]
         ids = tokenizer.get_vocab()
         config = TinyConfig(
             vocab_size=len(ids),
             hidden_size=hidden_size,
             num_hidden_layers=layers,
             num_attention_heads=heads or max(1, hidden_size // 16),
-            prefix_length=board_tokens + 1,
+            prefix_length=board_tokens + 1 + (len(slots) + 1 if slots else 0),
             max_reply_tokens=max_reply_tokens or reply_room(puzzle),
             feature_count=len(places.features),
-            position_features=[list(features) for features in places.positions],
+            position_features=[list(features) for features in (*places.positions, *([(), *slots] if slots else []))],
             token_features={str(ids[token]): list(features) for token, features in places.tokens.items()},
             value_head=value_head,
+            milestone_slots=milestone_slots,
             pad_token_id=ids[PAD],
             eos_token_id=ids[END],
         )
@@ -94,6 +100,12 @@ class TinyPolicy:
             torch.manual_seed(seed)
             model = TinyForCausalLM(config)
         return cls(model.eval(), tokenizer)
+
+    @property
+    def milestone_slots(self) -> int:
+        """Slots of the milestone field that the model reads in its prompt; 0 for none."""
+        slots: int = self.model.config.milestone_slots
+        return slots
 
     @classmethod
     def load(cls, folder: str | Path) -> TinyPolicy:
@@ -140,7 +152,7 @@ class TinyPolicy:
             words = observation.split()
             if len(words) != self.prompt_length:
                 raise ValueError(
-                    f"the small model reads {self.prompt_length} tokens (board, feedback, mode), this observation has "
+                    f"the small model reads {self.prompt_length} tokens ({self._parts()}), this observation has "
                     f"{len(words)}; make the environment with observation='compact' and the model's own puzzle"
                 )
             try:
@@ -148,6 +160,9 @@ class TinyPolicy:
             except KeyError as unknown:
                 raise ValueError(f"token {unknown} of the observation is not in the model's vocabulary") from None
         return np.array(rows, dtype=np.int64)
+
+    def _parts(self) -> str:
+        return "board, feedback, milestones, mode" if self.milestone_slots else "board, feedback, mode"
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the reply text of token ids: the tokenizer's decoding without one final end token."""

@@ -34,6 +34,7 @@ class TinyConfig(PretrainedConfig):
         position_features: list[list[int]] | None = None,
         token_features: dict[str, list[int]] | None = None,
         value_head: bool = False,
+        milestone_slots: int = 0,
         **kwargs: Any,
     ) -> None:
         """Describe a model.
@@ -43,12 +44,13 @@ class TinyConfig(PretrainedConfig):
             hidden_size: width; a multiple of the number of heads.
             num_hidden_layers: number of blocks.
             num_attention_heads: heads of each block.
-            prefix_length: tokens that see each other in both directions: board and feedback.
+            prefix_length: tokens that see each other in both directions: board, feedback and milestone field.
             max_reply_tokens: longest reply, end token included.
             feature_count: number of geometric features.
             position_features: features of each prompt position.
             token_features: features of token ids, the id as text (JSON keys are text).
             value_head: whether a value critic sits on the trunk.
+            milestone_slots: slots of the prompt's milestone field; 0 for a prompt without one.
             kwargs: fields of every transformers configuration.
         """
         self.vocab_size = vocab_size
@@ -61,6 +63,7 @@ class TinyConfig(PretrainedConfig):
         self.position_features = position_features or []
         self.token_features = token_features or {}
         self.value_head = value_head
+        self.milestone_slots = milestone_slots
         kwargs.setdefault("tie_word_embeddings", False)
         kwargs.setdefault("use_cache", False)
         super().__init__(**kwargs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tokenizers import Tokenizer, models, pre_tokenizers
@@ -16,11 +17,12 @@ MODES = ("<atomic>", "<macro>", "<fixed>", "<what>", "<where>")
 SPECIAL = (PAD, END, UNKNOWN, THINK, THINK_END, *FEEDBACK, *MODES)
 
 
-def build_tokenizer(puzzle: Puzzle[Any, Any]) -> PreTrainedTokenizerFast:
+def build_tokenizer(puzzle: Puzzle[Any, Any], further: Sequence[str] = ()) -> PreTrainedTokenizerFast:
     """Return the word-level tokenizer whose words are the puzzle's vocabulary and the tokens of prompt and reply.
 
     Args:
         puzzle: rules with a compact form.
+        further: words of a milestone field; the ids of all others stay as they are.
 
     Raises:
         ValueError: if the puzzle offers no vocabulary.
@@ -28,7 +30,7 @@ def build_tokenizer(puzzle: Puzzle[Any, Any]) -> PreTrainedTokenizerFast:
     words = puzzle.vocabulary()
     if not words:
         raise ValueError(f"puzzle {puzzle.name!r} offers no vocabulary(); a small model needs its compact form")
-    ids = {word: index for index, word in enumerate(dict.fromkeys((*SPECIAL, *words)))}
+    ids = {word: index for index, word in enumerate(dict.fromkeys((*SPECIAL, *words, *further)))}
     tokenizer = Tokenizer(models.WordLevel(ids, unk_token=UNKNOWN))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     return PreTrainedTokenizerFast(

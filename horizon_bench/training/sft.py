@@ -24,6 +24,7 @@ from transformers import PrinterCallback, TrainerCallback
 from trl import SFTConfig as TrlConfig
 from trl import SFTTrainer
 
+from horizon_bench.milestones.field import Guide
 from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.policies.vocabulary import FEEDBACK
 from horizon_bench.training.collator import IGNORED, RowLayout, SharedPrefixCollator
@@ -127,15 +128,16 @@ def build_rows(
         rng: order, ties, thoughts, feedback.
     """
     ids, count = policy.ids, config.steps * config.boards
-    writer = TargetWriter(puzzle, config.targets, rng)
+    writer, guide = TargetWriter(puzzle, config.targets, rng), Guide(puzzle, policy.milestone_slots)
     prompts: list[list[int]] = []
     replies: list[list[list[int]]] = []
     while len(prompts) < count:
         order = [instances[index].start for index in rng.permutation(len(instances))]
         for oracle, state in expert_states(puzzle, order, rng):
             feedback = FEEDBACK[rng.integers(1, 3) if rng.random() < config.feedback_share else 0]
-            prompts.append([ids[token] for token in (*puzzle.compact(state), feedback)])
-            replies.append([_reply_ids(policy, reply) for reply in writer.targets(oracle, state, config.modes)])
+            expert, milestones = guide.guided(oracle, state)
+            prompts.append([ids[token] for token in (*puzzle.compact(state), feedback, *milestones)])
+            replies.append([_reply_ids(policy, reply) for reply in writer.targets(expert, state, config.modes)])
             if len(prompts) >= 2 * count:
                 break
     chosen = rng.permutation(len(prompts))[:count]
@@ -282,10 +284,11 @@ def measure(
     order = [instances[index].start for index in rng.permutation(len(instances))[: config.accuracy_states]]
     places = list(expert_states(puzzle, order, rng))
     places = [places[index] for index in rng.permutation(len(places))[: config.accuracy_states]]
-    calm = policy.with_sampling(thought_slip=0.0)
+    calm, guide = policy.with_sampling(thought_slip=0.0), Guide(puzzle, policy.milestone_slots)
+    boards = [(*puzzle.compact(state), FEEDBACK[0], *guide.guided(oracle, state)[1]) for oracle, state in places]
     accuracy: dict[str, float] = {}
     for mode in dict.fromkeys(mode for mode in config.modes if mode not in HALF_MODES):
-        prompts = [" ".join((*puzzle.compact(state), FEEDBACK[0], MODE_TOKENS[mode])) for _, state in places]
+        prompts = [" ".join((*board, MODE_TOKENS[mode])) for board in boards]
         replies = calm.reply(prompts, (), rng.spawn(len(prompts)))
         graded = [
             grade(puzzle, oracle, state, reply.text) for (oracle, state), reply in zip(places, replies, strict=True)
