@@ -93,11 +93,11 @@ def run_jobs(
         raise ValueError("two jobs have the same key")
     if workers < 0 or threads < 1:
         raise ValueError(f"workers must be at least 0 and threads at least 1, not {workers} and {threads}")
-    queue = _Queue(jobs)
+    queue = Queue(jobs)
     yield from _run_here(queue, work) if workers == 0 else _run_in_workers(queue, workers, _Hiring(work, threads, log))
 
 
-class _Queue:
+class Queue:
     """Which jobs wait, and which of them may start."""
 
     def __init__(self, jobs: Sequence[Job]) -> None:
@@ -125,15 +125,16 @@ class _Queue:
                 yield from self.close(lost)
 
 
-def _run_here(queue: _Queue, work: Work) -> Iterator[Event]:
+def _run_here(queue: Queue, work: Work) -> Iterator[Event]:
     while (job := queue.take()) is not None:
         yield Started(job.key)
-        event = _attempt(job, work, lambda share, note: None)
+        event = attempt(job, work, lambda share, note: None)
         yield event
         yield from queue.close(event)
 
 
-def _attempt(job: Job, work: Work, report: Report) -> Finished:
+def attempt(job: Job, work: Work, report: Report) -> Finished:
+    """Do a job; what goes wrong in it becomes part of its end."""
     try:
         return Finished(job.key, result=work(job.argument, report))
     except Exception as error:
@@ -153,7 +154,7 @@ class _Hiring:
     log: Path | None
 
 
-def _run_in_workers(queue: _Queue, workers: int, hiring: _Hiring) -> Iterator[Event]:
+def _run_in_workers(queue: Queue, workers: int, hiring: _Hiring) -> Iterator[Event]:
     pool: list[_Worker] = []
     try:
         while True:
@@ -250,7 +251,7 @@ def _serve(connection: Connection, hiring: _Hiring) -> None:
         except EOFError:
             return
         report = functools.partial(_send_progress, connection, job.key)
-        connection.send(_attempt(job, hiring.work, report))
+        connection.send(attempt(job, hiring.work, report))
 
 
 def _send_progress(connection: Connection, key: str, share: float, note: str) -> None:

@@ -92,6 +92,7 @@ def run_study(
     work: Work,
     workers: int,
     finished: Callable[[CellJob], bool] = is_done,
+    ray: str = "",
 ) -> list[Failure]:
     """Run what is left of a study and return the failures.
 
@@ -104,6 +105,8 @@ def run_study(
         work: does one `CellJob`.
         workers: number of processes; 0 works in this one.
         finished: says whether a run is complete; may refuse a folder by `ValueError` before anything starts.
+        ray: address of a Ray cluster that does the jobs in place of processes on this machine, see
+            `studies.ray_pool`; "" for none.
 
     Raises:
         ValueError: if another run holds the same folder, or `finished` refuses one.
@@ -117,12 +120,17 @@ def run_study(
         if jobs:
             expected = clock_text(sum(job.cost for job in jobs) / max(workers, 1))
             print(f"{len(jobs)} jobs, {workers} workers, about {expected}; Ctrl-C stops, the same command resumes")
-        return _work_off(jobs, work, workers, scope / LOG_NAME)
+        return _work_off(jobs, work, workers, scope / LOG_NAME, ray)
 
 
-def _work_off(jobs: Sequence[Job], work: Work, workers: int, log: Path) -> list[Failure]:
+def _work_off(jobs: Sequence[Job], work: Work, workers: int, log: Path, ray: str) -> list[Failure]:
     failures = []
-    events = run_jobs(jobs, work, workers, log=log)
+    if ray:
+        from studies.ray_pool import run_jobs_on_ray
+
+        events = run_jobs_on_ray(jobs, work, workers, ray)
+    else:
+        events = run_jobs(jobs, work, workers, log=log)
     try:
         with make_display(jobs, workers) as display:
             for event in events:

@@ -73,7 +73,10 @@ class StudyRun:
     preset: str = ""
     """smoke, cpu or paper; by default smoke for the smoke study and cpu for all others."""
     workers: int = 2
-    """Worker processes, one thread each; 0 runs everything in this process."""
+    """Worker processes, one thread each; 0 runs everything in this process. On Ray: most runs at a time."""
+    ray: str = ""
+    """Run on a Ray cluster in place of processes of this machine: its address, such as auto or ray://HOST:10001, or
+    local to start one here. All machines need horizon-bench and must share the results folder."""
     seeds: int | None = None
     """Number of seeds, SFT included; the preset's by default."""
     first_seed: int = 0
@@ -109,7 +112,9 @@ class StudyRun:
         cells = without_training(cells) if self.sft_only else cells
         cells = only(cells, self.only, self.without)
         seeds = range(self.first_seed, self.first_seed + (self.seeds or preset.seeds))
-        failures = run_study(study, cells, seeds, preset, self.results, run_job, self.workers, finished)
+        # Processes of a cluster have working directories of their own.
+        results = self.results.resolve() if self.ray else self.results
+        failures = run_study(study, cells, seeds, preset, results, run_job, self.workers, finished, self.ray)
         for failure in failures:
             print(f"failed: {failure.key}: {failure.error}")
         if self.report and len(failures) < len(cells) * len(seeds):

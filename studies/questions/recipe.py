@@ -12,7 +12,11 @@ STEPS, RATE = 4, 0.5
 
 
 def cells(scale: Scale) -> tuple[Cell, ...]:
-    """Return all eight recipes with several optimiser steps a batch, and the full one with a single step."""
+    """Return all eight recipes with several optimiser steps a batch, and the full one with a single step.
+
+    Beside them stand both corrections and neither of them at the usual rate, where the policy moves twice as far
+    within a batch.
+    """
     recipes = product((True, False), repeat=3)
     return (
         scale.cell("macro", (scale.long,)),
@@ -27,5 +31,9 @@ def cells(scale: Scale) -> tuple[Cell, ...]:
                 rate=RATE,
             )
             for truncation, mask, normalized in recipes
+        ),
+        *(
+            scale.cell("macro", (scale.long,), truncation=kept, geometric_mask=kept, optimiser_steps=STEPS)
+            for kept in (True, False)
         ),
     )
