@@ -53,8 +53,10 @@ def quota(level: Level) -> dict[str, int]:
         numbers = (100, 30, 60) if level.name.endswith("-single") else _TECHNIQUE_NUMBERS[level.name[:2]]
         return dict(zip(SPLITS, numbers, strict=True))
     match level.name[0], int(level.name[1:]):
-        case "T" | "M", _:
+        case ("T" | "M", _) | ("S", 1 | 2 | 3 | 4):
             return {"train": 640, "validation": 100, "test": 200}
+        case "S", _:
+            return {"train": 100, "validation": 100, "test": 200}
         case ("L", 5 | 6) | ("R", 6 | 7):
             return {"train": 100, "validation": 100, "test": 100}
         case "L", 7:

@@ -21,7 +21,7 @@ class Instance:
     puzzle: str
     """Name in `PUZZLES`."""
     size: int
-    """Rows of the board."""
+    """Rows of the board; products of a shop."""
     level: str
     """Level that the instance belongs to, or `-`."""
     split: str
@@ -35,7 +35,7 @@ class Instance:
     grade: str
     """Sudoku: hardest technique that the technique checker needs; `-` for other puzzles or where not graded."""
     solution: str
-    """Sudoku: the one solved grid; Rush Hour: a shortest plan, moves joined by `;`."""
+    """Sudoku: the one solved grid; Rush Hour, Shop: a shortest plan, moves joined by `;`."""
     key: str
     """Content key, as `Puzzle.key` gives it: the same for all symmetric copies."""
     seed: str

@@ -17,7 +17,7 @@ class Level:
     puzzle: str
     """Name in `PUZZLES`."""
     size: int
-    """Rows of the (square) board."""
+    """Rows of the (square) board; products of a shop."""
     low: int
     """Smallest goal distance, in atomic actions."""
     high: int
@@ -40,11 +40,15 @@ class Level:
         return make_puzzle(self.puzzle, self.size, **options)
 
 
+SHOP_SIZE = 3000
+"""Products of the shop that the levels are about."""
+
 _RANGES = {
     ("sudoku", 9, "L"): ((11, 15), (16, 20), (21, 25), (26, 30), (31, 35), (36, 40), (41, 45)),
     ("sudoku", 4, "T"): ((4, 5), (6, 7), (8, 9), (10, 10), (11, 12)),
     ("sudoku", 6, "M"): ((5, 9), (10, 14), (15, 19), (20, 23), (24, 26)),
     ("rush-hour", 6, "R"): ((4, 9), (10, 12), (13, 15), (16, 18), (19, 21), (22, 30), (31, 40)),
+    ("shop", SHOP_SIZE, "S"): ((3, 4), (5, 6), (7, 9), (10, 13), (14, 18), (19, 24)),
 }
 
 LEVELS: dict[str, Level] = {
@@ -52,7 +56,8 @@ LEVELS: dict[str, Level] = {
     for (puzzle, size, prefix), ranges in _RANGES.items()
     for number, (low, high) in enumerate(ranges, start=1)
 }
-"""Every level by name: Sudoku `L1`-`L7` (9x9), `T1`-`T5` (4x4), `M1`-`M5` (6x6); Rush Hour `R1`-`R7` (6x6)."""
+"""Every level by name: Sudoku `L1`-`L7` (9x9), `T1`-`T5` (4x4), `M1`-`M5` (6x6); Rush Hour `R1`-`R7` (6x6);
+Shop `S1`-`S6`."""
 
 TECHNIQUE_CLASSES = {
     "single": ("Full House", "Naked Single", "Hidden Single"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from curricula import rush_hour
+from curricula import rush_hour, shop
 from curricula.instances import Instance, instance_rng
 from curricula.levels import Level
 from curricula.proofs import prove
 from puzzles.rush_hour import RushHour
+from puzzles.shop import Shop
 from solvers.rush_hour_tables import line_members
 
 
@@ -30,6 +31,8 @@ def make_instance(
     if level.puzzle == "rush-hour":
         puzzle = RushHour(level.size, level.size)
         start = puzzle.format(rush_hour.generate(level.low, level.high, rng, puzzle, **budget))
+    elif level.puzzle == "shop":
+        start = shop.generate(level.low, level.high, rng, Shop(level.size), **budget)
     else:
         from curricula.sudoku import make_start
 
@@ -44,7 +47,7 @@ def make_instance(
 def relation(instance: Instance) -> str:
     """Return what two instances of one bank must not share.
 
-    Rush Hour: vehicles and lines, since boards that share them may be states on one way; Sudoku: the board itself.
+    Rush Hour: vehicles and lines, since boards that share them may be states on one way; others: the start itself.
     """
     if instance.puzzle != "rush-hour":
         return instance.start

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from curricula.instances import Instance, split_of
-from curricula.levels import level_of
+from curricula.levels import SHOP_SIZE, level_of
+from puzzles.base import Puzzle
 from puzzles.rush_hour import RushHour
+from puzzles.shop import Shop
 from puzzles.sudoku import Sudoku, sudoku_size
 from solvers import rush_hour, sudoku
+from solvers.shop import ShopOracle
 from solvers.sudoku_canonical import keys
 
 LARGEST_GRADED = 81
@@ -17,20 +22,22 @@ def prove(puzzle: str, text: str, level: str | None = None, seed: str = "-") -> 
     """Return the instance that a board's text describes.
 
     Args:
-        puzzle: `sudoku` (any size) or `rush-hour` (6x6).
+        puzzle: `sudoku` (any size), `rush-hour` (6x6) or `shop` (the levels' shop).
         text: the board.
         level: name to enter; by default the level that holds the proven distance.
         seed: where the board came from.
 
     Raises:
         ValueError: with the reason, if the board is malformed, solved already, or has not exactly one solution
-            (Sudoku) or no way to the goal (Rush Hour).
+            (Sudoku) or no way to the goal (Rush Hour, Shop).
     """
     if puzzle == "sudoku":
         return _prove_sudoku(text, level, seed)
     if puzzle == "rush-hour":
         return _prove_rush_hour(text, level, seed)
-    raise ValueError(f"unknown puzzle {puzzle!r}; banks hold sudoku or rush-hour")
+    if puzzle == "shop":
+        return _prove_shop(text, level, seed)
+    raise ValueError(f"unknown puzzle {puzzle!r}; banks hold sudoku, rush-hour or shop")
 
 
 def hardest_technique(start: str) -> str:
@@ -59,14 +66,15 @@ def _prove_sudoku(text: str, level: str | None, seed: str) -> Instance:
     return Instance("sudoku", size, level, split_of(key), start, blanks, -1, grade, solution, key, seed)
 
 
-def plan_steps(start: str, plan: str) -> int | None:
-    """Return how many steps a Rush Hour plan takes; None if it is not legal or does not lead to the goal.
+def plan_steps(start: str, plan: str, puzzle: Puzzle[Any, Any] | None = None) -> int | None:
+    """Return how many atomic actions a plan takes; None if it is not legal or does not lead to the goal.
 
     Args:
-        start: a 6x6 board.
-        plan: moves joined by `;`, each one cell or several.
+        start: text of a start.
+        plan: actions joined by `;`, each of one atomic action or several.
+        puzzle: the rules; 6x6 Rush Hour by default.
     """
-    puzzle = RushHour()
+    puzzle = puzzle or RushHour()
     state = puzzle.parse(start)
     steps = 0
     for text in plan.split(";"):
@@ -93,3 +101,13 @@ def _prove_rush_hour(text: str, level: str | None, seed: str) -> Instance:
     return Instance(
         "rush-hour", puzzle.rows, level, split_of(key), start, best.distance, slides, "-", best.path, key, seed
     )
+
+
+def _prove_shop(text: str, level: str | None, seed: str) -> Instance:
+    puzzle = Shop(SHOP_SIZE)
+    state = puzzle.parse(text)
+    oracle = ShopOracle(puzzle, state)
+    key, start = puzzle.key(state), puzzle.format(state)
+    plan = ";".join(puzzle.format_action(move) for move in oracle.plan(state) or ())
+    level = level_of("shop", SHOP_SIZE, oracle.distance) if level is None else level
+    return Instance("shop", SHOP_SIZE, level, split_of(key), start, oracle.distance, -1, "-", plan, key, seed)

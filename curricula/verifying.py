@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curricula.instances import Instance, read_instances
-from curricula.levels import LEVELS, TECHNIQUE_LEVELS, level_of
+from curricula.levels import LEVELS, TECHNIQUE_LEVELS, level_of, make_puzzle
 from curricula.proofs import plan_steps, prove
 
 _BLOCK = 64
@@ -86,9 +86,14 @@ def row_faults(instance: Instance) -> list[str]:
         faults.append(f"seed {instance.seed!r} is not SEED/{instance.level}/INDEX")
     if instance.puzzle == "sudoku" and instance.solution != proven.solution:
         faults.append("solution is not the puzzle's")
-    if instance.puzzle == "rush-hour" and plan_steps(instance.start, instance.solution) != instance.distance:
+    if instance.puzzle != "sudoku" and _steps(instance) != instance.distance:
         faults.append("the plan does not lead to the goal in as many steps as stated")
     return faults
+
+
+def _steps(instance: Instance) -> int | None:
+    """Return how many atomic actions the plan takes, None if it does not lead to the goal."""
+    return plan_steps(instance.start, instance.solution, make_puzzle(instance.puzzle, instance.size))
 
 
 def _misplaced(proven: Instance) -> str | None:

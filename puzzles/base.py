@@ -70,6 +70,10 @@ class Puzzle(ABC, Generic[StateT, MoveT]):
         """Return why the rules refuse `move` here, or None if it is legal. Never consults a solution."""
         return None if move in self.moves(state) else "not a legal move here"
 
+    def reveals(self, state: StateT, move: MoveT) -> bool:
+        """Return whether a legal move shows what the policy could not foresee; macros that SFT teaches end there."""
+        return False
+
     def failure(self, state: StateT) -> str:
         """Return the word for how the world itself has ended the episode without its goal, else empty.
 
@@ -164,6 +168,13 @@ class Puzzle(ABC, Generic[StateT, MoveT]):
     def vocabulary(self) -> tuple[str, ...]:
         """Return every token that `compact`, `compact_action` and thoughts may use; () means: not offered."""
         return ()
+
+    def compact_features(self) -> tuple[tuple[tuple[str, ...], ...], Mapping[str, tuple[str, ...]]]:
+        """Return what each position of `compact` is about, by names, and which tokens share some of the names.
+
+        A small model learns one vector for each name. ((), {}) leaves it to the grid, if the tokens are cells of one.
+        """
+        return (), {}
 
     # ---------------------------------------------------------------- thoughts (optional)
 

@@ -114,7 +114,7 @@ def draw_board(
 
 def _rules(stored: StoredEpisode) -> Puzzle[Any, Any]:
     maker = PUZZLES[stored.puzzle]
-    return maker(size=stored.size) if stored.puzzle == "sudoku" else maker()
+    return maker(size=stored.size) if stored.puzzle != "rush-hour" else maker()
 
 
 def _states(puzzle: Puzzle[Any, Any], stored: StoredEpisode) -> Iterator[Any]:

@@ -158,7 +158,9 @@ def board_name(cell: CellRecord) -> str:
 
 def board_words(puzzle: str, size: int) -> str:
     """Return a puzzle and its size as a reader calls them."""
-    name = {"sudoku": "Sudoku", "rush-hour": "Rush Hour"}.get(puzzle, puzzle)
+    name = {"sudoku": "Sudoku", "rush-hour": "Rush Hour", "shop": "Shop"}.get(puzzle, puzzle)
+    if puzzle == "shop":
+        return f"{name} of {size} products"
     return f"{name} {size}\N{MULTIPLICATION SIGN}{size}" if size else name
 
 

@@ -22,7 +22,13 @@ def _rush_hour(puzzle: Any, start: Any, **options: Any) -> Oracle[Any, Any]:
     return RushHourOracle(puzzle, start, **options)
 
 
-ORACLES: dict[str, Callable[..., Oracle[Any, Any]]] = {"sudoku": _sudoku, "rush-hour": _rush_hour}
+def _shop(puzzle: Any, start: Any, **options: Any) -> Oracle[Any, Any]:
+    from solvers.shop import ShopOracle
+
+    return ShopOracle(puzzle, start, **options)
+
+
+ORACLES: dict[str, Callable[..., Oracle[Any, Any]]] = {"sudoku": _sudoku, "rush-hour": _rush_hour, "shop": _shop}
 """Makers of oracles by the puzzle's name; each compiles its solver on first use only."""
 
 

@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from curricula.levels import SHOP_SIZE
+
 PREFIX = "study"
 
 
@@ -22,7 +24,7 @@ class Family:
 
     puzzle: str
     size: int
-    """Side of the board."""
+    """Side of the board; products of a shop."""
     levels: tuple[str, ...]
 
     @property
@@ -44,6 +46,7 @@ FAMILIES: dict[str, Family] = {
     "m": Family("sudoku", 6, ("M1", "M2", "M3", "M4", "M5")),
     "l": Family("sudoku", 9, ("L1", "L2", "L3", "L4", "L5", "L6", "L7")),
     "r": Family("rush-hour", 6, ("R1", "R2", "R3", "R4", "R5")),
+    "s": Family("shop", SHOP_SIZE, ("S1", "S2", "S3", "S4", "S5", "S6")),
     TECHNIQUE_FAMILY: Family(
         "sudoku",
         9,
@@ -54,7 +57,7 @@ FAMILIES: dict[str, Family] = {
         ),
     ),
 }
-PUZZLE_WORDS = {"sudoku": "sudoku", "rush": "rush-hour"}
+PUZZLE_WORDS = {"sudoku": "sudoku", "rush": "rush-hour", "shop": "shop"}
 
 USUAL_FIXED = 2
 """Actions of the fixed macros that SFT teaches beside the other replies."""

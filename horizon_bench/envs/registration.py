@@ -16,7 +16,7 @@ NAMESPACE = "horizon_bench"
 ENTRY_POINT = "horizon_bench.envs.puzzle_env:PuzzleEnv"
 VECTOR_ENTRY_POINT = "horizon_bench.envs.vector:make_vector"
 
-FAMILIES: dict[str, str] = {"Sudoku": "sudoku", "RushHour": "rush-hour"}
+FAMILIES: dict[str, str] = {"Sudoku": "sudoku", "RushHour": "rush-hour", "Shop": "shop"}
 """Puzzle of each id's first part."""
 
 

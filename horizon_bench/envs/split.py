@@ -60,7 +60,8 @@ class SplitReader:
         """Learn the halves of every move that the puzzle names in advance."""
         self._puzzle = puzzle
         self._parser = parser
-        self._moves = {_fold(*halves(puzzle, move)): move for move in puzzle.all_moves()}
+        self._what_of = {move: halves(puzzle, move) for move in puzzle.all_moves()}
+        self._moves = {_fold(*both): move for move, both in self._what_of.items()}
         self._whats = {what for what, _ in self._moves}
         self._names = {call[1] for move in puzzle.all_moves() if (call := _CALL.fullmatch(puzzle.format_action(move)))}
 
@@ -89,7 +90,7 @@ class SplitReader:
         """Return the first half, refused where no legal action begins so."""
         folded = _fold(text, "")[0]
         for move in self._puzzle.moves(state):
-            what = halves(self._puzzle, move)[0]
+            what = (self._what_of.get(move) or halves(self._puzzle, move))[0]
             if _fold(what, "")[0] == folded:
                 return replace(half, pending=what)
         if folded in self._whats or not self._moves:
@@ -101,8 +102,9 @@ class SplitReader:
         table = self._moves or {_fold(*halves(self._puzzle, move)): move for move in self._puzzle.moves(state)}
         move = table.get(_fold(pending, text))
         if move is None:
-            for name in self._names:
-                moves = self._parser.read_action(f"{name}({pending}, {text})")
+            whole = [f"{pending}({text})"] if pending in self._names else []
+            for written in (*whole, *(f"{name}({pending}, {text})" for name in self._names)):
+                moves = self._parser.read_action(written)
                 if moves is not None and len(moves) == 1:
                     move = moves[0]
         if move is None:

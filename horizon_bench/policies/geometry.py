@@ -7,6 +7,7 @@ separate row and column tokens training stalls). Torch-free.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,14 +32,17 @@ class Geometry:
 def geometry(puzzle: Puzzle[Any, Any], board_tokens: int) -> Geometry:
     """Return the geometry of a puzzle's compact form.
 
-    The grid is read off the puzzle: cells named `r1c1` in its vocabulary, one for each board token, or attributes
-    `rows` and `columns` whose product is the number of board tokens. A puzzle with neither gets no features, and the
-    model learns each position on its own.
+    A puzzle may state its features itself (`Puzzle.compact_features`). Else the grid is read off it: cells named `r1c1`
+    in its vocabulary, one for each board token, or attributes `rows` and `columns` whose product is the number of board
+    tokens. A puzzle with neither gets no features, and the model learns each position on its own.
 
     Args:
         puzzle: the rules.
         board_tokens: number of tokens of its compact board.
     """
+    positions, named = puzzle.compact_features()
+    if positions:
+        return _stated(positions, named)
     grid = _grid(puzzle, board_tokens)
     if grid is None:
         return Geometry((), ((),) * board_tokens, {})
@@ -47,17 +51,25 @@ def geometry(puzzle: Puzzle[Any, Any], board_tokens: int) -> Geometry:
     features = [f"row {row + 1}" for row in range(rows)] + [f"column {column + 1}" for column in range(columns)]
     first_box = len(features)
     features += [f"box {box + 1}" for box in range(max(boxes) + 1 if boxes else 0)]
-    positions = tuple(
+    cells = tuple(
         (cell // columns, rows + cell % columns, *((first_box + boxes[cell],) if boxes else ()))
         for cell in range(board_tokens)
     )
     tokens: dict[str, tuple[int, ...]] = {}
     for token in puzzle.vocabulary():
         if match := _CELL.fullmatch(token):
-            tokens[token] = positions[(int(match[1]) - 1) * columns + int(match[2]) - 1]
+            tokens[token] = cells[(int(match[1]) - 1) * columns + int(match[2]) - 1]
         elif boxes and (match := _BOX.fullmatch(token)):
             tokens[token] = (first_box + int(match[1]) - 1,)
-    return Geometry(tuple(features), positions, tokens)
+    return Geometry(tuple(features), cells, tokens)
+
+
+def _stated(positions: Sequence[Sequence[str]], named: Mapping[str, Sequence[str]]) -> Geometry:
+    """Return the geometry of features that a puzzle states by name."""
+    names = dict.fromkeys(name for group in (*positions, *named.values()) for name in group)
+    numbers = {name: number for number, name in enumerate(names)}
+    tokens = {token: tuple(numbers[name] for name in group) for token, group in named.items()}
+    return Geometry(tuple(names), tuple(tuple(numbers[name] for name in group) for group in positions), tokens)
 
 
 def _grid(puzzle: Puzzle[Any, Any], board_tokens: int) -> tuple[int, int] | None:

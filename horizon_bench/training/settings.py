@@ -41,8 +41,9 @@ MODEL_SIZES: dict[str, ModelSize] = {
     "sudoku-6": ModelSize(64, 3),
     "sudoku-9": ModelSize(96, 4),
     "rush-hour-6": ModelSize(64, 4),
+    "shop-3000": ModelSize(48, 3),
 }
-"""Model sizes by puzzle and rows of the board."""
+"""Model sizes by puzzle and rows of the board, or products of the shop."""
 
 _SETTINGS: dict[str, TinySettings] = {
     "sudoku-4": TinySettings(SftConfig(steps=300), RolloutConfig(), UpdateConfig(updates=40)),
@@ -55,6 +56,7 @@ _SETTINGS: dict[str, TinySettings] = {
     "rush-hour-6": TinySettings(
         SftConfig(steps=1500, learning_rate=2e-3), RolloutConfig(groups=32), UpdateConfig(updates=60)
     ),
+    "shop-3000": TinySettings(SftConfig(steps=600), RolloutConfig(), UpdateConfig(updates=40)),
 }
 
 _THOUGHT_STEPS = {"sudoku-4": 1300, "sudoku-6": 3000, "sudoku-9": 6000}
@@ -65,7 +67,7 @@ def tiny_model(size: int, puzzle: str = "sudoku") -> ModelSize:
     """Return the size of the small model for a board.
 
     Args:
-        size: rows of the board.
+        size: rows of the board; products of a shop.
         puzzle: name of the puzzle.
 
     Raises:

@@ -133,7 +133,7 @@ class TargetWriter:
         """Return 1 to `macro_length` moves, all lengths that the expert has at hand equally likely."""
         longest = self.settings.macro_length
         if not self._independent:
-            return self._walk(oracle, state, moves[:1], int(self.rng.integers(1, longest + 1)))
+            return self._walk(oracle, state, moves[:1], int(self.rng.integers(1, longest + 1)), stops=True)
         length = int(self.rng.integers(1, min(len(moves), longest) + 1))
         picked = [moves[index] for index in self.rng.permutation(len(moves))[:length]]
         return sorted(picked, key=lambda move: (ranks(move), move))
@@ -143,13 +143,21 @@ class TargetWriter:
         length = self.settings.fixed_length
         return self._walk(oracle, state, moves[:length] if self._independent else moves[:1], length)
 
-    def _walk(self, oracle: Oracle[Any, Any], state: Any, moves: list[Any], length: int) -> list[Any]:
-        """Return the moves continued by expert moves, each after the one before, up to `length`."""
+    def _walk(
+        self, oracle: Oracle[Any, Any], state: Any, moves: list[Any], length: int, stops: bool = False
+    ) -> list[Any]:
+        """Return the moves continued by expert moves, each after the one before, up to `length`.
+
+        A flexible macro stops at a move that reveals what could not be foreseen; a fixed one cannot.
+        """
+        blind = False
         for move in moves:
+            blind = stops and self.puzzle.reveals(state, move)
             state = self.puzzle.apply(state, move)
-        while len(moves) < length and (choices := oracle.expert_moves(state)):
+        while len(moves) < length and not blind and (choices := oracle.expert_moves(state)):
             move = choices[self.rng.integers(len(choices))]
             moves = [*moves, move]
+            blind = stops and self.puzzle.reveals(state, move)
             state = self.puzzle.apply(state, move)
         return moves
 

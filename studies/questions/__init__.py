@@ -39,6 +39,7 @@ SCALES: dict[str, Scale] = {
     "m": Scale("m", ("M1",), ("M2", "M3")),
     "l": Scale("l", ("L1", "L2"), ("L3", "L4")),
     "r": Scale("r", ("R1",), ("R2",), puzzle="rush-hour"),
+    "s": Scale("s", ("S2",), ("S3",), puzzle="shop"),
     TECHNIQUE_FAMILY: Scale(TECHNIQUE_FAMILY, ("L2-single", "L3-single"), ("L4-single", "L5-single")),
 }
 """Training levels by family: at the long ones a policy after SFT should succeed 15-40 % of the time."""
