@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from horizon_bench.agents.base import PlaysInTurn
 from horizon_bench.envs.settings import Settings
 from horizon_bench.episodes import Episode
 from horizon_bench.policies.base import Policy
@@ -24,6 +25,8 @@ def evaluate(
     from the seed, the instance and the attempt. For the small model this holds up to the last bits of float arithmetic,
     which can differ with the number of rows that are computed together.
 
+    Agents that learn from one attempt to the next (Reflexion) play their attempts in turn.
+
     Args:
         policy: any policy; those without tokens have no temperature.
         instances: what to solve.
@@ -32,4 +35,7 @@ def evaluate(
         temperature: sampling temperature.
         seed: of all chance.
     """
-    return rollout(policy.at_temperature(temperature), instances, settings, attempts, seed)
+    player = policy.at_temperature(temperature)
+    if isinstance(player, PlaysInTurn):
+        return player.play(instances, settings, attempts, seed)
+    return rollout(player, instances, settings, attempts, seed)

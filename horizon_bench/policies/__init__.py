@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from horizon_bench.envs.names import check_name
 from horizon_bench.policies.base import Policy, Reply, Seat
 from horizon_bench.policies.chat import ChatPolicy, ChatSampling, Message, reply_cap
 from horizon_bench.policies.expert import ExpertPolicy, NoisyExpertPolicy, RandomPolicy
@@ -78,12 +79,16 @@ def make_policy(name: str, **options: Any) -> Policy:
     NoisyExpertPolicy(error_rate=0.1, actions=1)
 
     Args:
-        name: a name in `POLICIES`, or one that takes a model and the model after a colon, as `hf:FOLDER`.
+        name: a name in `POLICIES`, or one that takes a model and the model after a colon, as `hf:FOLDER`; before it any
+            agents of `horizon_bench.agents.AGENTS`, as `react+hf:FOLDER`.
         options: arguments of that policy.
 
     Raises:
         ValueError: for an unknown name or option, with the nearest match, or a name that lacks its model.
     """
+    agent, plus, rest = name.partition("+")
+    if plus and ":" not in agent:
+        return _agent(agent, rest, options)
     kind, colon, model = name.partition(":")
     if kind not in POLICIES:
         near = difflib.get_close_matches(kind, POLICIES, n=1)
@@ -99,6 +104,18 @@ def make_policy(name: str, **options: Any) -> Policy:
     if argument and not colon and argument not in options:
         raise ValueError(f"policy {name!r} needs its model: {usual_form(kind)}")
     return POLICIES[kind](**({str(argument): model} if colon else {}), **options)
+
+
+def _agent(name: str, rest: str, options: Mapping[str, Any]) -> Policy:
+    """Return the agent of that name around the policy that the rest names."""
+    from horizon_bench.agents import AGENTS
+
+    return AGENTS[check_name("agent", name, AGENTS)](make_policy(rest, **options))
+
+
+def reads(policy: Policy) -> str:
+    """Return the form of observations that a policy reads: `text` for those that speak, else `compact`."""
+    return str(getattr(policy, "observation", "compact"))
 
 
 def model_argument(kind: str) -> str | None:
@@ -140,6 +157,7 @@ __all__ = [
     "load_tiny",
     "make_policy",
     "model_argument",
+    "reads",
     "reply_cap",
     "usual_form",
 ]

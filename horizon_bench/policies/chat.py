@@ -103,6 +103,8 @@ class Chatting:
     """Makes a policy of a class that has `chat`, `sampling` and `with_sampling`."""
 
     sampling: ChatSampling
+    observation = "text"
+    """The form of observations that it reads."""
 
     def chat(self, conversations: Sequence[Conversation], generators: Sequence[np.random.Generator]) -> list[Reply]:
         """Return the reply to each conversation; subclasses say how."""

@@ -14,6 +14,9 @@ from horizon_bench.policies.base import Policy, Reply, Seat
 class HumanPolicy:
     """Asks a person for each reply, one lane after the other; works with piped input as well."""
 
+    observation = "text"
+    """The form of observations that it reads."""
+
     def __init__(self, source: TextIO | None = None, screen: TextIO | None = None) -> None:
         """Choose where to read and write.
 

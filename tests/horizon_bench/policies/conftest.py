@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import pytest
 
 from horizon_bench.policies.tiny import TinyPolicy
 from puzzles.sudoku import Sudoku
-
-if TYPE_CHECKING:
-    from horizon_bench.policies.hf import HfPolicy
 
 
 @pytest.fixture(scope="session")
@@ -27,18 +21,3 @@ def observations() -> list[str]:
         for board in boards
         for feedback, mode in (("<ok>", "<atomic>"), ("<void>", "<macro>"))
     ]
-
-
-@pytest.fixture(scope="session")
-def random_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from horizon_bench.policies.random_model import write_random_model
-
-    return write_random_model(tmp_path_factory.mktemp("random-model"))
-
-
-@pytest.fixture(scope="session")
-def language_policy(random_model: Path) -> HfPolicy:
-    from horizon_bench.policies.chat import ChatSampling
-    from horizon_bench.policies.hf import HfPolicy
-
-    return HfPolicy.load(random_model, sampling=ChatSampling(max_new_tokens=12))
