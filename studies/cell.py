@@ -26,6 +26,7 @@ from studies.folder import RunFolder, after, plain
 from studies.locks import locked
 from studies.pool import Report
 from studies.recipe import board_size, environment, instances, label, stage_seed, test_levels, untrained_policy
+from studies.tracking import start_tracking
 
 if TYPE_CHECKING:
     from studies.runner import CellJob
@@ -74,6 +75,16 @@ class CellRun:
         self.folder.open(self.settings())
         if self.folder.done:
             return "was finished already"
+        tracking = start_tracking(self.job.track, self.job)
+        if tracking is None:
+            return self._run()
+        self.folder.listener = tracking.log
+        try:
+            return self._run()
+        finally:
+            tracking.close()
+
+    def _run(self) -> str:
         if self.cell.credit.policy == "tiny":
             from studies.reinforced import run_trained
 

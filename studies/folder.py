@@ -45,6 +45,8 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.records: list[Record] = []
+        self.listener: Callable[[list[Record]], None] = lambda records: None
+        """Hears of new records once they are on disk."""
 
     @property
     def checkpoints(self) -> Path:
@@ -105,6 +107,7 @@ class RunFolder:
         new = list(records)
         append(self._records, new)
         self.records += new
+        self.listener(new)
 
     def append_timing(self, timing: TimingRecord) -> None:
         """Add a timing to its own file."""

@@ -29,6 +29,8 @@ class CellJob:
     preset: Preset
     supervised_only: bool = False
     """Only make the checkpoint after SFT, which the cells of one seed share."""
+    track: str = ""
+    """Service that shows the run while it goes, see `studies.tracking`."""
 
     @property
     def folder(self) -> Path:
@@ -61,6 +63,7 @@ def plan(
     preset: Preset,
     results: Path,
     finished: Callable[[CellJob], bool] = is_done,
+    track: str = "",
 ) -> list[Job]:
     """Return the jobs of a study: shared SFT first, then the costly cells, then the cheap ones.
 
@@ -69,7 +72,7 @@ def plan(
     jobs: dict[str, Job] = {}
     for seed in seeds:
         for cell in cells:
-            job = CellJob(str(results), study, cell, seed, preset)
+            job = CellJob(str(results), study, cell, seed, preset, track=track)
             if finished(job):
                 continue
             needs: tuple[str, ...] = ()
@@ -93,6 +96,7 @@ def run_study(
     workers: int,
     finished: Callable[[CellJob], bool] = is_done,
     ray: str = "",
+    track: str = "",
 ) -> list[Failure]:
     """Run what is left of a study and return the failures.
 
@@ -107,13 +111,14 @@ def run_study(
         finished: says whether a run is complete; may refuse a folder by `ValueError` before anything starts.
         ray: address of a Ray cluster that does the jobs in place of processes on this machine, see
             `studies.ray_pool`; "" for none.
+        track: service that shows the runs while they go, see `studies.tracking`; "" for none.
 
     Raises:
         ValueError: if another run holds the same folder, or `finished` refuses one.
     """
     scope = results / study / cells[0].name if study == SINGLE else results / study
     with locked(scope):
-        jobs = plan(study, cells, seeds, preset, results, finished)
+        jobs = plan(study, cells, seeds, preset, results, finished, track)
         skipped = len(cells) * len(seeds) - sum(not job.argument.supervised_only for job in jobs)
         if skipped:
             print(f"{skipped} finished runs in {results / study} are kept as they are", flush=True)

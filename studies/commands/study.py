@@ -9,8 +9,10 @@ from typing import Annotated
 
 import tyro
 
+from studies.factors import require
 from studies.matrix import SCALES, SINGLE, STUDIES, Cell, Scale, only, select, without_training
 from studies.presets import Preset, find_preset
+from studies.tracking import TRACKERS
 
 COMPARED = ("smoke", "cpu")
 """Presets whose costs are listed by default."""
@@ -88,6 +90,8 @@ class StudyRun:
     estimator: str = ""
     """An estimator of your own, as MODULE:NAME: a function, or a name that MODULE registers. Beside every cell that
     learns from plain outcomes stands the same one with your estimator."""
+    track: str = ""
+    """Show the curves while they arise, in tensorboard, trackio or wandb; the records hold the same numbers."""
     only: tuple[str, ...] = ()
     """Run only the cells whose names hold all of these words, such as macro slip1."""
     without: tuple[str, ...] = ()
@@ -103,6 +107,8 @@ class StudyRun:
 
         if self.workers < 0 or (self.seeds is not None and self.seeds < 1) or self.first_seed < 0:
             raise ValueError("workers and first-seed must be at least 0, seeds at least 1")
+        if self.track:
+            require("tracker", self.track, TRACKERS)
         preset = self._preset()
         study, cells = select(self.name, self._scale(preset))
         if self.estimator:
@@ -114,7 +120,9 @@ class StudyRun:
         seeds = range(self.first_seed, self.first_seed + (self.seeds or preset.seeds))
         # Processes of a cluster have working directories of their own.
         results = self.results.resolve() if self.ray else self.results
-        failures = run_study(study, cells, seeds, preset, results, run_job, self.workers, finished, self.ray)
+        failures = run_study(
+            study, cells, seeds, preset, results, run_job, self.workers, finished, self.ray, self.track
+        )
         for failure in failures:
             print(f"failed: {failure.key}: {failure.error}")
         if self.report and len(failures) < len(cells) * len(seeds):
@@ -137,8 +145,6 @@ class StudyRun:
 
 def find_scale(family: str) -> Scale:
     """Return the scale called `family`, or raise `ValueError` naming the nearest one."""
-    from studies.factors import require
-
     return SCALES[require("family of levels", family, SCALES)]
 
 
