@@ -26,6 +26,7 @@ from studies.folder import RunFolder, after, plain
 from studies.locks import locked
 from studies.pool import Report
 from studies.recipe import board_size, environment, instances, label, stage_seed, test_levels, untrained_policy
+from studies.reuse import take_over
 from studies.tracking import start_tracking
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ class CellRun:
         self.folder.open(self.settings())
         if self.folder.done:
             return "was finished already"
+        if not self.folder.records and (study := take_over(self.folder, self.settings(), Path(self.job.results))):
+            return f"taken over from study {study}"
         tracking = start_tracking(self.job.track, self.job)
         if tracking is None:
             return self._run()

@@ -17,6 +17,10 @@ LOG_NAME = "workers.log"
 """What worker processes print: warnings of the libraries, progress of the trainers."""
 
 
+SUPERVISED = "_sft"
+"""Folder of the checkpoints after SFT, in the results folder."""
+
+
 @dataclass(frozen=True)
 class CellJob:
     """What a worker needs to know to run one cell with one seed."""
@@ -28,7 +32,7 @@ class CellJob:
     seed: int
     preset: Preset
     supervised_only: bool = False
-    """Only make the checkpoint after SFT, which the cells of one seed share."""
+    """Only make the checkpoint after SFT."""
     track: str = ""
     """Service that shows the run while it goes, see `studies.tracking`."""
 
@@ -39,8 +43,8 @@ class CellJob:
 
     @property
     def supervised_folder(self) -> Path:
-        """Folder of the shared checkpoint after SFT."""
-        return Path(self.results) / self.study / "_sft" / self.preset.supervised_name(self.cell) / str(self.seed)
+        """Folder of the checkpoint after SFT, shared by the cells of a seed in all studies."""
+        return Path(self.results) / SUPERVISED / self.preset.supervised_name(self.cell) / str(self.seed)
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from studies.factors import FAMILIES
+from studies.named_policies import ModelOptions, accounted, named_policy
 
 if TYPE_CHECKING:
     from curricula import Instance
@@ -30,7 +30,8 @@ class Evaluate:
     """
 
     policy: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="POLICY")]
-    """expert, noisy-expert, random, or the folder of a saved small model."""
+    """expert, noisy-expert, random, human, the folder of a saved small model, hf:MODEL (a folder or a name on the hub),
+    vllm:MODEL or openai:MODEL@BASE_URL; with react+, reflexion+ or plan+ before it, the agent on that model."""
     puzzle: str = ""
     """sudoku, rush-hour, or a puzzle of your own as MODULE:NAME; by default the puzzle of the levels."""
     level: tuple[str, ...] = ()
@@ -59,6 +60,8 @@ class Evaluate:
     """The same seed gives the same episodes."""
     records: Path | None = None
     """Also append the records to this file."""
+    model: tyro.conf.OmitArgPrefixes[ModelOptions] = field(default_factory=ModelOptions)
+    """How language models and endpoints are asked."""
 
     def run(self) -> int:
         """Evaluate and print a table."""
@@ -75,8 +78,9 @@ class Evaluate:
                 read(self.records)
             append(self.records, ())
         name, levels, chosen = self._instances()
-        policy = _policy(self.policy, self.interface, self.error_rate)
-        rows = evaluation_records(self, policy, name, chosen, self._settings())
+        policy = named_policy(self.policy, self.interface, self.error_rate, self.model)
+        with accounted(policy):
+            rows = evaluation_records(self, policy, name, chosen, self._settings(policy))
         if self.records is not None:
             append(self.records, rows)
         print(f"{self.policy} on {name} as {self.interface}, errors: {self.on_error}, {self.split} puzzles\n")
@@ -89,12 +93,11 @@ class Evaluate:
         from curricula.levels import find_level
 
         if ":" in self.puzzle:
-            from studies.own_puzzle import LEVELS, graded_starts, scale_of
+            from studies.own_puzzle import level_names, scale_of, starts_of
 
             spec = scale_of(self.puzzle).puzzle
-            levels = self.level or LEVELS
-            own = [one for one in graded_starts(spec) if one.split == self.split]
-            return spec, levels, [one for level in levels for one in _of_level(own, level)[: self.puzzles]]
+            levels = self.level or level_names(spec)
+            return spec, levels, [one for level in levels for one in starts_of(spec, level, self.split, self.puzzles)]
         if self.bank is not None and not self.level and self.bank.is_file():
             return self._of_bank(self.bank)
         puzzle = self.puzzle or (find_level(self.level[0]).puzzle if self.level else "sudoku")
@@ -127,12 +130,13 @@ class Evaluate:
         by_level = [[each for each in chosen if each.level == level] for level in levels]
         return puzzle, levels, [each for group in by_level for each in group[: self.puzzles]]
 
-    def _settings(self) -> Settings:
+    def _settings(self, policy: Policy) -> Settings:
         from horizon_bench.envs.settings import Settings
+        from horizon_bench.policies import reads
 
         return Settings(
             interface=self.interface,
-            observation="compact",
+            observation=reads(policy),
             on_error=self.on_error,
             thought=self.thought,
             budget_slack=self.budget_slack,
@@ -205,36 +209,8 @@ def _condition(puzzle: str, rows: Sequence[EvaluationRecord]) -> Condition:
     return Condition(first.cell, cell, first.phase, first.interface, "", tuple(rows))
 
 
-def _policy(name: str, interface: str, error_rate: float) -> Policy:
-    from horizon_bench.policies import make_policy
-    from studies.recipe import expert_actions
-
-    if Path(name).is_dir():
-        return make_policy("tiny", folder=name)
-    if os.sep in name:
-        raise ValueError(
-            f"there is no folder {name}; a policy is expert, noisy-expert, random or a saved model's folder"
-        )
-    if name == "tiny":
-        raise ValueError("policy 'tiny' is a saved model; give its folder, for example results/smoke/_sft/t/0/model")
-    options: dict[str, float | int] = {} if name == "random" else {"actions": expert_actions(interface)}
-    if name == "noisy-expert":
-        options["error_rate"] = error_rate
-    elif name not in ("random", "expert"):
-        options = {}
-    return make_policy(name, **options)
-
-
 def _default_levels(puzzle: str) -> tuple[str, ...]:
     from horizon_bench.envs.names import check_name
 
     by_puzzle = {FAMILIES[key].puzzle: FAMILIES[key].levels for key in ("l", "r")}
     return by_puzzle[check_name("puzzle", puzzle, by_puzzle)]
-
-
-def _of_level(instances: Sequence[Instance], level: str) -> list[Instance]:
-    from studies.own_puzzle import LEVELS
-
-    if level not in LEVELS:
-        raise ValueError(f"unknown level {level!r} of a puzzle of your own; known: {', '.join(LEVELS)}")
-    return [one for one in instances if one.level == level]

@@ -113,7 +113,7 @@ def test_a_trained_cell_leaves_all_its_records(unbroken: pathlib.Path) -> None:
 def test_a_killed_run_ends_with_the_very_records_of_an_unbroken_one(
     unbroken: pathlib.Path, tmp_path: pathlib.Path, share: float
 ) -> None:
-    shutil.copytree(unbroken / "test" / "_sft", tmp_path / "test" / "_sft")
+    shutil.copytree(unbroken / "_sft", tmp_path / "_sft")
     one = job(tmp_path, TRAINED)
 
     def kill(done: float, note: str) -> None:
@@ -168,7 +168,7 @@ def test_an_sft_with_other_settings_is_refused(unbroken: pathlib.Path, monkeypat
 
 @pytest.mark.parametrize("content", ["{broken", "[]", "{}"])
 def test_a_damaged_sft_is_named(unbroken: pathlib.Path, tmp_path: pathlib.Path, content: str) -> None:
-    shutil.copytree(unbroken / "test" / "_sft", tmp_path / "test" / "_sft")
+    shutil.copytree(unbroken / "_sft", tmp_path / "_sft")
     one = job(tmp_path, TRAINED)
     (one.supervised_folder / "done.json").write_text(content)
     with pytest.raises(ValueError, match=r"done\.json is damaged"):

@@ -61,7 +61,7 @@ def test_cells_of_the_new_factors_run(tmp_path: pathlib.Path, name: str, width: 
     tested = {row.interface for row in rows if isinstance(row, EvaluationRecord) and row.split == "test"}
     cell = parse_name(name)
     assert tested == {cell.interface, cell.evaluation_interface}
-    (config,) = (tmp_path / "test" / "_sft").rglob("model/config.json")
+    (config,) = (tmp_path / "_sft").rglob("model/config.json")
     assert json.loads(config.read_text())["hidden_size"] == width
 
 

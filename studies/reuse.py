@@ -1,0 +1,68 @@
+"""The same cell in two studies of one results folder is run once: the second study takes it over.
+
+Studies share cells: an anchor here is a condition there. A finished run is taken over only if nothing but the study's
+name differs: settings, seed, revision of the source and versions of the libraries are all the same.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from reports.records import CellRecord, encode, read, read_cell, read_episodes, write_episodes
+from studies.folder import RunFolder
+
+SOURCE = "taken_over_from"
+"""Where `done.json` says which study a run was made in."""
+EPISODES, TIMINGS = "episodes.parquet", "timings.jsonl"
+RowT = TypeVar("RowT")
+
+
+def take_over(folder: RunFolder, cell: CellRecord, results: Path) -> str:
+    """Fill a run's folder from the same run in another study, if there is one that is finished.
+
+    Args:
+        folder: the run's folder, with `cell.json` written and no records yet.
+        cell: its `cell.json`.
+        results: results folder.
+
+    Returns:
+        The study that the run was made in; "" if it has to be run here.
+    """
+    wanted = _but_study(cell)
+    for done in sorted(results.glob(f"*/{cell.cell}/{cell.seed}/done.json")):
+        source = done.parent
+        if source == folder.path or not (source / "cell.json").exists() or _but_study(read_cell(source)) != wanted:
+            continue
+        RunFolder(source).verify()
+        _copy(source, folder, cell.study)
+        facts = json.loads(done.read_text(encoding="utf8"))
+        study = str(facts.get(SOURCE, read_cell(source).study))
+        folder.finish({**facts, SOURCE: study})
+        return study
+    return ""
+
+
+def _but_study(cell: CellRecord) -> dict[str, object]:
+    return {name: value for name, value in encode(cell).items() if name != "study"}
+
+
+def _copy(source: Path, folder: RunFolder, study: str) -> None:
+    """Copy everything but `cell.json` and `done.json`; rows get the study's name."""
+    folder.rewind(lambda row: True)
+    folder.append(_renamed(read(source / "records.jsonl"), study))
+    for timing in _renamed(read(source / TIMINGS) if (source / TIMINGS).exists() else [], study):
+        folder.append_timing(timing)  # type: ignore[arg-type]
+    if (source / EPISODES).exists():
+        write_episodes(folder.path / EPISODES, _renamed(read_episodes(source / EPISODES), study))
+    if (source / "checkpoints").exists():
+        shutil.copytree(source / "checkpoints", folder.checkpoints, dirs_exist_ok=True)
+    if (source / "sft.done").exists():
+        (folder.path / "sft.done").touch()
+
+
+def _renamed(rows: list[RowT], study: str) -> list[RowT]:
+    return [replace(row, study=study) for row in rows]  # type: ignore[type-var]
