@@ -64,11 +64,17 @@ COMMANDS: dict[str, Command] = {
     "failures": Command(
         "studies.commands.failures", "Failures", "Say why attempts failed, before and after training.", "results"
     ),
+    "milestones": Command(
+        "studies.commands.milestones", "Milestones", "Say how well milestones foretell success.", "results"
+    ),
     "solve sudoku": Command(
         "studies.commands.solve", "SolveSudoku", "Solve and count Sudoku puzzles, one a line.", "puzzles.txt"
     ),
     "solve rush-hour": Command(
         "studies.commands.solve", "SolveRushHour", "Find shortest Rush Hour plans, one board a line.", "boards.txt"
+    ),
+    "solve shop": Command(
+        "studies.commands.solve", "SolveShop", "Find shortest plans for shopping lists, one a line.", "lists.txt"
     ),
     "grade": Command("studies.commands.grade", "Grade", "Name the hardest technique a Sudoku needs.", "puzzles.txt"),
     "generate sudoku": Command(
@@ -79,6 +85,9 @@ COMMANDS: dict[str, Command] = {
         "GenerateRushHour",
         "Make new Rush Hour boards of a level.",
         "--level R2 --count 10",
+    ),
+    "generate shop": Command(
+        "studies.commands.generate", "GenerateShop", "Make new shopping lists of a level.", "--level S2 --count 10"
     ),
     "bank build": Command("studies.commands.bank", "BankBuild", "Build banks of checked instances.", "--level L3"),
     "bank verify": Command("studies.commands.bank", "BankVerify", "Prove every line of a bank again.", "--level L3"),

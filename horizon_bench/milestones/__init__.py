@@ -5,7 +5,14 @@ Torch-free. Rewards know the same milestones as subgoals (`horizon_bench.envs.re
 
 from horizon_bench.milestones.checking import Checker, ModelJudge, ProgramChecker
 from horizon_bench.milestones.conditions import CONDITIONS, Condition, read_condition
-from horizon_bench.milestones.generation import Generated, ask_policy, generate_plan, generation_prompt, read_plan
+from horizon_bench.milestones.generation import (
+    Generated,
+    ask_policy,
+    generate_plan,
+    generation_prompt,
+    random_plan,
+    read_plan,
+)
 from horizon_bench.milestones.plan import Milestone, MilestonePlan, solver_plan
 from horizon_bench.milestones.policy import MilestoneCosts, MilestonePolicy
 from horizon_bench.milestones.prediction import Prediction, predict_success
@@ -26,6 +33,7 @@ __all__ = [
     "generate_plan",
     "generation_prompt",
     "predict_success",
+    "random_plan",
     "read_condition",
     "read_plan",
     "solver_plan",

@@ -40,6 +40,8 @@ class Language:
     """For prompts: every form, with its meaning."""
     read: Callable[[Any, Any, str], Condition | None]
     """Return the condition that a text states about an instance (puzzle, oracle, text), None if it states none."""
+    units: Callable[[Any, Any], tuple[str, ...]]
+    """Return the statements about whole units of an instance (puzzle, oracle), for random plans."""
 
 
 def read_condition(puzzle: Puzzle[Any, Any], oracle: Oracle[Any, Any], text: str) -> Condition:
@@ -165,11 +167,15 @@ CONDITIONS: dict[str, Language] = {
     "sudoku": Language(
         "`box N`, `row N`, `column N` (complete), `digit N` (everywhere placed) or `cells r1c1 r2c3` (filled)",
         _read_sudoku,
+        lambda puzzle, oracle: tuple(
+            f"{kind} {number}" for kind in ("box", "row", "column", "digit") for number in range(1, puzzle.size + 1)
+        ),
     ),
     "rush-hour": Language(
         "`clear V` (vehicle V no longer stands between the primary car and the exit), `V at rRcC` (its top left cell) "
         "or `exit` (solved)",
         _read_rush_hour,
+        lambda puzzle, oracle: tuple(f"clear {letter}" for letter in oracle.start.layout.letters[1:]),
     ),
 }
 """Languages of milestones by the puzzle's name."""

@@ -148,6 +148,26 @@ def _conditions(
     return conditions, problems
 
 
+def random_plan(puzzle: Puzzle[Any, Any], oracle: Oracle[Any, Any], rng: np.random.Generator) -> MilestonePlan:
+    """Return a plan of random statements, as many as the solver's plan has where there are so many: a baseline.
+
+    Args:
+        puzzle: one with a language of milestones.
+        oracle: bound to the instance.
+        rng: chooses and orders.
+
+    Raises:
+        ValueError: if the puzzle has no language of milestones.
+    """
+    if puzzle.name not in CONDITIONS:
+        raise ValueError(f"puzzle {puzzle.name!r} has no language of milestones; known: {', '.join(CONDITIONS)}")
+    texts = CONDITIONS[puzzle.name].units(puzzle, oracle)
+    known = [read_condition(puzzle, oracle, text) for text in texts]
+    free = [one for one in known if not one.holds(oracle.start, "solver")]
+    wanted = min(len(solver_plan(puzzle, oracle)), len(free))
+    return MilestonePlan(tuple(free[index] for index in rng.permutation(len(free))[:wanted]), "random")
+
+
 def _last_object(text: str) -> dict[str, Any] | None:
     """Return the last JSON object of a text that names milestones, else the first object, None where there is none."""
     place = text.rfind('{"milestones"')

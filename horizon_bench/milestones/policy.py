@@ -94,6 +94,11 @@ class MilestonePolicy:
         self._count = self.count or token_counter(self.policy)
         self._trackers: WeakKeyDictionary[Seat, Tracker] = WeakKeyDictionary()
 
+    @property
+    def observation(self) -> str:
+        """Form of observations that the policy reads."""
+        return str(getattr(self.policy, "observation", "compact"))
+
     def at_temperature(self, temperature: float) -> MilestonePolicy:
         """Return the wrapper of the policy at this temperature; both fill the same costs."""
         return replace(self, policy=self.policy.at_temperature(temperature))
