@@ -102,7 +102,8 @@ class Objective:
             **self.config.loss_options,
         )
         by_tokens = self.config.reduction == "token-mean"
-        share = int(part.mask.sum()) / totals.tokens if by_tokens else len(part) / totals.replies
+        replies = int(part.mask.any(1).sum())
+        share = int(part.mask.sum()) / totals.tokens if by_tokens else replies / totals.replies
         return Part(result.loss * share, {name: value * share for name, value in result.metrics.items()}, arrays)
 
     def _arrays(self, logprobs: Tensor, part: ReplyBatch, old: Tensor | None) -> Arrays:

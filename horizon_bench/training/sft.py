@@ -75,9 +75,9 @@ def train_sft(policy: TinyPolicy, puzzle: Puzzle[Any, Any], instances: Sequence[
     started = time.perf_counter()
     seeds = np.random.SeedSequence(config.seed).spawn(3)
     rows, layout = build_rows(policy, puzzle, instances, config, np.random.default_rng(seeds[0]))
-    losses = _LossLog(max(1, config.steps // 10))
+    losses = LossLog()
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as folder, _restored_generators():
+    with tempfile.TemporaryDirectory() as folder, restored_generators():
         arguments = trainer_arguments(config, folder, int(seeds[1].generate_state(1)[0]) // 2)
         trainer = WeightedTrainer(
             action_weight=config.action_weight,
@@ -100,7 +100,7 @@ def train_sft(policy: TinyPolicy, puzzle: Puzzle[Any, Any], instances: Sequence[
 
 
 @contextmanager
-def _restored_generators() -> Iterator[None]:
+def restored_generators() -> Iterator[None]:
     """Put the global generators back as they were: the trainer seeds them all."""
     plain, legacy = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
@@ -199,11 +199,11 @@ def trainer_arguments(config: SftConfig, folder: str, seed: int) -> TrlConfig:
     )
 
 
-class _LossLog(TrainerCallback):
+class LossLog(TrainerCallback):
     """Collects the mean losses that the trainer logs, without printing them."""
 
-    def __init__(self, every: int) -> None:
-        self.every = every
+    def __init__(self) -> None:
+        """Begin with nothing."""
         self.means: list[float] = []
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
