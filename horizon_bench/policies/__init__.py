@@ -19,15 +19,17 @@ from horizon_bench.policies.human import HumanPolicy
 
 
 def load_tiny(folder: str | Path, temperature: float = 0.8) -> Policy:
-    """Return the small model saved in a folder; imports torch.
+    """Return the small model saved in a folder, with the solver's milestones if it has a field; imports torch.
 
     Args:
         folder: where `TinyPolicy.save` or `save_pretrained` wrote model and tokenizer.
         temperature: sampling temperature, above 0.
     """
+    from horizon_bench.milestones import MilestonePolicy
     from horizon_bench.policies.tiny import TinyPolicy
 
-    return TinyPolicy.load(folder).at_temperature(temperature)
+    policy = TinyPolicy.load(folder)
+    return (MilestonePolicy(policy) if policy.milestone_slots else policy).at_temperature(temperature)
 
 
 def load_hf(
@@ -45,6 +47,19 @@ def load_hf(
     from horizon_bench.policies.hf import HfPolicy
 
     return HfPolicy.load(model, dtype=dtype, device=device, revision=revision, sampling=sampling)
+
+
+def load_vllm(model: str, sampling: ChatSampling | None = None, **options: Any) -> Policy:
+    """Return a language model in the engine vLLM, which needs the package vllm and a GPU.
+
+    Args:
+        model: a folder, or a name on the hub.
+        sampling: how replies are drawn.
+        options: other arguments of `VllmPolicy.load`.
+    """
+    from horizon_bench.policies.vllm import VllmPolicy
+
+    return VllmPolicy.load(model, sampling=sampling, **options)
 
 
 def load_endpoint(model_at_base_url: str, sampling: ChatSampling | None = None, **options: Any) -> Policy:
@@ -66,6 +81,7 @@ POLICIES: dict[str, Callable[..., Policy]] = {
     "random": RandomPolicy,
     "tiny": load_tiny,
     "hf": load_hf,
+    "vllm": load_vllm,
     "openai": load_endpoint,
     "human": HumanPolicy,
 }
@@ -155,6 +171,7 @@ __all__ = [
     "load_endpoint",
     "load_hf",
     "load_tiny",
+    "load_vllm",
     "make_policy",
     "model_argument",
     "reads",

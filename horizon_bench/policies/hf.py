@@ -13,15 +13,15 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_model
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from horizon_bench.policies.base import Reply
-from horizon_bench.policies.chat import ChatSampling, Chatting, Conversation, as_conversation
+from horizon_bench.policies.chat import ChatSampling, Conversation
 from horizon_bench.policies.language_sampling import reply_logprobs, sample_replies
+from horizon_bench.policies.templates import TemplatedChat
 
 MOST_ROWS = 64
 """Replies that are sampled together; more would only take more memory."""
@@ -32,7 +32,7 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 _ADAPTER, _ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 
 
-class HfPolicy(Chatting):
+class HfPolicy(TemplatedChat):
     """A language model that plays: the observation is the user's message, the reply is sampled token by token."""
 
     has_critic = False
@@ -47,12 +47,9 @@ class HfPolicy(Chatting):
             sampling: how replies are drawn.
             name: where the model comes from, for messages.
         """
+        super().__init__(tokenizer, _end_ids(model, tokenizer), sampling)
         self.model = model
-        self.tokenizer = tokenizer
-        self.sampling = sampling or ChatSampling()
         self.name = name
-        self.end_ids = _end_ids(model, tokenizer)
-        self.templated = bool(getattr(tokenizer, "chat_template", None))
 
     @classmethod
     def load(
@@ -113,50 +110,6 @@ class HfPolicy(Chatting):
         """Return a policy that shares this model and samples with changed fields of `ChatSampling`."""
         return type(self)(self.model, self.tokenizer, self.sampling.changed(**changes), self.name)
 
-    # ---------------------------------------------------------------- text and tokens
-
-    def render(self, conversation: Conversation) -> str:
-        """Return the prompt's text: the chat template's, or plain text for a tokenizer without one.
-
-        Special tokens that a message spells out are broken by a blank, so that no text can play the template.
-        """
-        messages = [{"role": each.role, "content": self._disarmed(each.content)} for each in conversation]
-        if not self.templated:
-            return "\n\n".join(message["content"] for message in messages) + "\n\n"
-        thinking = self.sampling.thinking
-        options = {} if thinking is None else {"enable_thinking": thinking}
-        return self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True, **options)
-
-    def _disarmed(self, text: str) -> str:
-        for special in self.tokenizer.all_special_tokens:
-            if len(special) > 2 and special in text:
-                text = text.replace(special, f"{special[0]} {special[1:]}")
-        return text
-
-    def tokenise(self, text: str) -> NDArray[np.int64]:
-        """Return the token ids of a rendered prompt; templates write their own special tokens."""
-        ids = self.tokenizer(text, add_special_tokens=not self.templated)["input_ids"]
-        return np.array(ids, dtype=np.int64)
-
-    def encode(self, observations: Sequence[str]) -> list[NDArray[np.int64]]:
-        """Return the token ids of the prompts that observations become."""
-        return [self.tokenise(self.render(as_conversation(observation))) for observation in observations]
-
-    def decode(self, ids: Sequence[int]) -> str:
-        """Return the reply text of token ids: the tokenizer's decoding without one final end token."""
-        tokens = [int(token) for token in ids]
-        if tokens and tokens[-1] in self.end_ids:
-            tokens = tokens[:-1]
-        return self.tokenizer.decode(tokens, skip_special_tokens=False, clean_up_tokenization_spaces=False)
-
-    def _stops(self, ids: Sequence[int]) -> bool:
-        """Return whether a stop string ends the reply here; each token holds at most a few characters of it."""
-        longest = max(map(len, self.sampling.stop))
-        tail = self.tokenizer.decode(list(ids[-longest - 4 :]), skip_special_tokens=False)
-        return any(text in tail for text in self.sampling.stop)
-
-    # ---------------------------------------------------------------- replies
-
     def chat(self, conversations: Sequence[Conversation], generators: Sequence[np.random.Generator]) -> list[Reply]:
         """Return one sampled reply to each conversation."""
         rendered = [self.render(conversation) for conversation in conversations]
@@ -172,19 +125,12 @@ class HfPolicy(Chatting):
                 uniforms[part],
                 self.sampling.temperature,
                 self.end_ids,
-                self._stops if self.sampling.stop else None,
+                self.stops if self.sampling.stop else None,
             )
-            texts = [self._reply_text(text, ids) for text, ids in zip(rendered[part], drawn.ids, strict=True)]
+            texts = [self.reply_text(text, ids) for text, ids in zip(rendered[part], drawn.ids, strict=True)]
             columns = (texts, prompts[part], drawn.ids, drawn.logprobs, drawn.entropy, drawn.capped)
             replies += [Reply(*row) for row in zip(*columns, strict=True)]
         return replies
-
-    def _reply_text(self, prompt: str, ids: NDArray[np.int64]) -> str:
-        """Return what the environment reads: cut before a stop string, with the thought that the prompt has opened."""
-        text = self.decode(ids.tolist())
-        cuts = [place for stop in self.sampling.stop if (place := text.find(stop)) >= 0]
-        text = text[: min(cuts)] if cuts else text
-        return f"<think>{text}" if opens_thought(prompt) else text
 
     def score(
         self,
@@ -210,11 +156,6 @@ class HfPolicy(Chatting):
         chosen = self.model if model is None else model
         seen = torch.ones_like(prompts) if prompt_mask is None else prompt_mask
         return reply_logprobs(chosen, prompts, seen, replies, mask, self.sampling.temperature)
-
-
-def opens_thought(prompt: str) -> bool:
-    """Return whether a rendered prompt ends in an open thought, as templates of reasoning models write it."""
-    return prompt.rstrip().endswith("<think>")
 
 
 def _end_ids(model: Any, tokenizer: Any) -> frozenset[int]:
