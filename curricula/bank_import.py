@@ -12,16 +12,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curricula.instances import Instance
-from curricula.levels import Level, find_level
+from curricula.levels import Level, find_level, make_puzzle
 from curricula.proofs import plan_steps, prove
 from puzzles.sudoku_layout import BOX_SHAPES
 from solvers import rush_hour
 
-BOARD_COLUMNS = ("start", "givens", "board", "puzzle", "quiz", "quizzes", "question", "grid", "sudoku", "problem")
+IMPORTED = ("sudoku", "rush-hour", "shop")
+"""Puzzles whose lists can be imported."""
+
+BOARD_COLUMNS = (
+    "list",
+    "start",
+    "givens",
+    "board",
+    "puzzle",
+    "quiz",
+    "quizzes",
+    "question",
+    "grid",
+    "sudoku",
+    "problem",
+)
 """Column names that hold the board, the first present one counts."""
 
 CLAIM_COLUMNS = {
-    "solution": ("solution", "answer", "path", "solutions"),
+    "solution": ("solution", "answer", "path", "plan", "solutions"),
     "distance": ("distance", "steps", "optimal_steps", "blanks"),
     "slides": ("slides", "optimal_slides", "moves"),
     "states": ("states", "reachable_states", "cluster"),
@@ -55,15 +70,15 @@ def import_instances(
 
     Args:
         path: the file.
-        puzzle: `sudoku` or `rush-hour`.
+        puzzle: `sudoku`, `rush-hour` or `shop`.
         level: name to enter; by default each instance's own by its distance.
 
     Raises:
         FileNotFoundError: if there is no such file.
         ValueError: if the file is no text, the puzzle or level unknown, or the level one of another puzzle.
     """
-    if puzzle not in ("sudoku", "rush-hour"):
-        raise ValueError(f"unknown puzzle {puzzle!r}; lists of sudoku or rush-hour can be imported")
+    if puzzle not in IMPORTED:
+        raise ValueError(f"unknown puzzle {puzzle!r}; lists of {', '.join(IMPORTED)} can be imported")
     asked = None if level is None else find_level(level)
     if asked is not None and asked.puzzle != puzzle:
         raise ValueError(f"level {level} is one of {asked.puzzle}, not of {puzzle}")
@@ -84,11 +99,13 @@ def import_instances(
 
 
 def guess_puzzle(path: str | Path) -> str:
-    """Return which puzzle a file holds: `rush-hour` where most boards hold vehicle letters, else `sudoku`.
+    """Return which puzzle a file holds: `shop` where price limits are named, `rush-hour` for letters, else `sudoku`.
 
-    The letters of a 16x16 Sudoku are told apart by its length.
+    Most rows decide. The letters of a 16x16 Sudoku are told apart by its length.
     """
     rows = list(_rows(_text(path)))
+    if 2 * sum("<=" in row.board for row in rows) > len(rows):
+        return "shop"
     largest = max(BOX_SHAPES) ** 2
     lettered = sum(len(row.board) != largest and any("A" <= mark <= "Z" for mark in row.board) for row in rows)
     return "rush-hour" if 2 * lettered > len(rows) else "sudoku"
@@ -149,7 +166,7 @@ def _prove_row(row: _Row, puzzle: str, level: Level | None) -> Instance:
     claims = dict(row.claims)
     if "solution" in claims:
         _check_solution(instance, claims["solution"])
-    if puzzle == "sudoku":
+    if puzzle != "rush-hour":
         claims.pop("slides", None)
     for name in ("distance", "slides"):
         if name in claims and not _agrees(claims[name], getattr(instance, name)):
@@ -172,7 +189,9 @@ def _check_solution(instance: Instance, stated: str) -> None:
     if instance.puzzle == "sudoku":
         if "".join(stated.split()) not in ("1", instance.solution):
             raise ValueError("the solution stated is not the puzzle's")
-    elif stated.startswith("move(") and plan_steps(instance.start, stated) is None:
+        return
+    puzzle = make_puzzle(instance.puzzle, instance.size)
+    if stated.startswith(("move(", "search(")) and plan_steps(instance.start, stated, puzzle) is None:
         raise ValueError("the plan stated does not lead to the goal")
 
 

@@ -48,7 +48,8 @@ def random_wish(rng: np.random.Generator, puzzle: Shop) -> Wish:
         values[int(rng.integers(len(values)))] if rng.random() < _NAMED and axis in offered else ""
         for axis, values in AXES.items()
     )
-    return Wish(product.category, *attributes, PRICES[min(price, len(PRICES) - 1)], options)
+    brand, material, feature = attributes
+    return Wish(product.category, brand, material, feature, PRICES[min(price, len(PRICES) - 1)], options)
 
 
 def generate(

@@ -40,6 +40,9 @@ class Puzzle(ABC, Generic[StateT, MoveT]):
     lacks: ClassVar[Mapping[str, str]] = {}
     """What the puzzle cannot give (`EXACT_DISTANCE`, `SNAPSHOTS`), each with the reason; what needs it refuses."""
 
+    most_at_once: ClassVar[int | None] = None
+    """Episodes that a rollout plays side by side at most, where each needs a costly simulator; None for any number."""
+
     # ---------------------------------------------------------------- rules
 
     @abstractmethod

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-BOARD_HEADERS = ("givens", "board", "start", "puzzle")
+BOARD_HEADERS = ("givens", "board", "start", "puzzle", "list")
 """First fields of a header line, as the project's own tables have them; such a first line is no puzzle."""
 
 

@@ -96,7 +96,7 @@ class BankImport:
 
     file: tyro.conf.Positional[Path]
     """One puzzle a line, or a table whose header names the board column, or lines `slides board states`."""
-    puzzle: Literal["auto", "sudoku", "rush-hour"] = "auto"
+    puzzle: Literal["auto", "sudoku", "rush-hour", "shop"] = "auto"
     """What the puzzles are; auto looks at the boards."""
     out: Path | None = None
     """Bank file to write; standard output by default."""

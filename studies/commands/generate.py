@@ -1,4 +1,4 @@
-"""`horizon-bench generate sudoku` and `generate rush-hour`: new instances, made to order and proven."""
+"""`horizon-bench generate sudoku`, `rush-hour` and `shop`: new instances, made to order and proven."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from curricula.levels import Level, find_level
+from curricula.levels import SHOP_SIZE, Level, find_level
 
 if TYPE_CHECKING:
     from curricula.instances import Instance
@@ -64,7 +64,29 @@ class GenerateRushHour:
         return _print(level, self.count, self.seed, self.max_tries, header)
 
 
-_FIELDS = {"givens": "start", "board": "start", "path": "solution"}
+@dataclass(frozen=True)
+class GenerateShop:
+    """Make new shopping lists whose goal distance, in actions, lies in a range."""
+
+    level: str | None = None
+    """Level such as S2; or say --actions."""
+    count: int = 1
+    """Number of lists."""
+    seed: int = 0
+    """The same seed gives the same lists; others have nothing in common."""
+    actions: tuple[int, ...] = field(default=())
+    """Goal distance in actions, or lowest and highest."""
+    max_tries: int | None = None
+    """Random lists tried for one list before giving up with an error."""
+
+    def run(self) -> int:
+        """Print `list level distance plan key seed` a line."""
+        level = _asked("shop", self.level, self.actions, "actions", SHOP_SIZE)
+        header = ("list", "level", "distance", "plan", "key", "seed")
+        return _print(level, self.count, self.seed, self.max_tries, header)
+
+
+_FIELDS = {"givens": "start", "board": "start", "list": "start", "path": "solution", "plan": "solution"}
 """Columns called otherwise than the field of `Instance` they show."""
 
 

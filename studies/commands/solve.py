@@ -1,4 +1,4 @@
-"""`horizon-bench solve sudoku` and `solve rush-hour`: one puzzle a line in, one answer a line out."""
+"""`horizon-bench solve sudoku`, `solve rush-hour` and `solve shop`: one puzzle a line in, one answer a line out."""
 
 from __future__ import annotations
 
@@ -69,3 +69,29 @@ class SolveRushHour:
 
         failures = (ValueError, rush_hour.SearchBudgetError)
         return answer_lines(self.file, ("board", "optimal", "path"), answer, failures)
+
+
+@dataclass(frozen=True)
+class SolveShop:
+    """Find shortest plans for shopping lists, one a line: `nordal steel kettle <=40 red; wool rug <=25`."""
+
+    file: tyro.conf.Positional[Path | None] = None
+    """File of lists; standard input by default."""
+    size: int = 3000
+    """Products of the shop."""
+    seed: int = 0
+    """Seed of its catalogue."""
+
+    def run(self) -> int:
+        """Print `list optimal plan` a line."""
+        from puzzles.shop import Shop
+        from solvers.shop import ShopOracle
+
+        puzzle = Shop(self.size, self.seed)
+
+        def answer(text: str) -> tuple[str, str, str]:
+            oracle = ShopOracle(puzzle, puzzle.parse(text))
+            plan = oracle.plan(oracle.start) or ()
+            return text, str(oracle.distance), ";".join(puzzle.format_action(move) for move in plan)
+
+        return answer_lines(self.file, ("list", "optimal", "plan"), answer)
