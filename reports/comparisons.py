@@ -14,6 +14,9 @@ from reports.gather_success import difference
 from reports.intervals import Estimate, gap_estimate, generator, improvement_estimate, interquartile_estimate
 from reports.panels import board_name, other_settings, schedule
 
+MOST_SETTINGS = 2
+"""Settings in which compared conditions may differ; more would bury the telling pairs."""
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -90,7 +93,10 @@ def _comparison(one: Condition, other: Condition, axis: str) -> Comparison:
 
 
 def _axis(one: Condition, other: Condition) -> str | None:
-    """Return the one thing in which two conditions differ, None where it is none or several."""
+    """Return the one thing in which two conditions differ, None where it is none or several.
+
+    Two settings together count as one thing: both importance corrections, steps and rate.
+    """
     if one.phase != other.phase:
         started = {one.phase, other.phase} == {"sft", "rl"}
         same = one.interface == other.interface and one.variant == other.variant
@@ -111,6 +117,8 @@ def _axis(one: Condition, other: Condition) -> str | None:
     if axes == ["settings"]:
         mine, theirs = dict(other_settings(one.cell)), dict(other_settings(other.cell))
         names = sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))
+        if len(names) > MOST_SETTINGS:
+            return None
         return ", ".join(name.replace("_", " ") for name in names) or "variant"
     return axes[0] if len(axes) == 1 else None
 

@@ -53,6 +53,16 @@ def test_a_setting_that_differs_is_named(conditions: tuple[Condition, ...]) -> N
     assert compare([macro, replace(macro, cell=cell, label="other")])[0].axis == "slip"
 
 
+@pytest.mark.parametrize(("settings", "axis"), [({"slip": 0.5, "rate": 2.0}, "rate, slip"), (dict(a=1, b=2, c=3), "")])
+def test_pairs_that_differ_in_more_than_two_settings_are_left_out(
+    conditions: tuple[Condition, ...], settings: dict[str, float], axis: str
+) -> None:
+    macro = next(one for one in conditions if (one.phase, one.interface) == ("rl", "macro"))
+    cell = replace(macro.cell, cell="other", settings={"cell": {**macro.cell.settings["cell"], **settings}})
+    found = compare([macro, replace(macro, cell=cell, label="other")])
+    assert [pair.axis for pair in found] == ([axis] if axis else [])
+
+
 def test_schedules_of_the_same_levels_are_told_apart(conditions: tuple[Condition, ...]) -> None:
     macro = next(one for one in conditions if (one.phase, one.interface) == ("rl", "macro"))
     made = []
