@@ -36,7 +36,7 @@ _LEARNER_WORDS = {
     "noisy": "noisy expert",
     "random": "random",
 }
-_PUZZLE_WORDS = {"sudoku": "Sudoku", "rush-hour": "Rush Hour"}
+_PUZZLE_WORDS = {"sudoku": "Sudoku", "rush-hour": "Rush Hour", "shop": "Shop"}
 
 
 def stage_seed(seed: int, stage: str) -> int:

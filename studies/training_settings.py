@@ -27,6 +27,7 @@ SFT_LEVELS: dict[str, tuple[str, ...]] = {
     "m": ("M1", "M2", "M3"),
     "l": ("L1", "L2", "L3", "L4"),
     "r": ("R1", "R2"),
+    "s": ("S1", "S2", "S3"),
     TECHNIQUE_FAMILY: ("L1", "L2", "L3"),
 }
 """Levels of the expert traces, by family; longer ones stay unseen."""
