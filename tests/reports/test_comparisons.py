@@ -53,7 +53,9 @@ def test_a_setting_that_differs_is_named(conditions: tuple[Condition, ...]) -> N
     assert compare([macro, replace(macro, cell=cell, label="other")])[0].axis == "slip"
 
 
-@pytest.mark.parametrize(("settings", "axis"), [({"slip": 0.5, "rate": 2.0}, "rate, slip"), (dict(a=1, b=2, c=3), "")])
+@pytest.mark.parametrize(
+    ("settings", "axis"), [({"slip": 0.5, "rate": 2.0}, "rate, slip"), ({"a": 1, "b": 2, "c": 3}, "")]
+)
 def test_pairs_that_differ_in_more_than_two_settings_are_left_out(
     conditions: tuple[Condition, ...], settings: dict[str, float], axis: str
 ) -> None:
