@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
+REPLAY_LIMIT = 2.0
+"""Most replayed replies as a multiple of the new ones, as published."""
 LOSS_NAMES = ("squared", "kl", "awr", "bc")
 """What is minimised over replies, see `horizon_bench.mira.losses`."""
 
@@ -16,7 +18,7 @@ def _within(name: str, value: float, low: float, high: float) -> None:
 
 @dataclass(frozen=True)
 class MiraConfig:
-    """How a phase learns. Published values: `shaping`, the bounds of likelihood and success, `replay_share`."""
+    """How a phase learns. Published are `shaping` and the bounds of likelihood, success and replay."""
 
     loss: str = "squared"
     """Name in `LOSS_NAMES`."""
@@ -38,18 +40,20 @@ class MiraConfig:
     """Passes over the new and the replayed replies of an update. Ours."""
     steps_per_epoch: int = 2
     """Optimiser steps in a pass. Ours."""
-    critic_steps: int = 6
+    collect_share: float = 0.5
+    """Groups played in an update, as a share of the rollout's: replayed replies stand in for the others. Ours."""
+    critic_steps: int = 4
     """Optimiser steps of the critics in an update. Ours."""
     first_critic_steps: int = 60
     """The same in the first update, when the critics know nothing. Ours."""
-    critic_batch: int = 512
+    critic_batch: int = 256
     """States in one of them. Ours."""
     critic_rate: float = 2e-3
     """Learning rate of the critics. Ours."""
     replay_updates: int = 10
     """Updates whose episodes the buffer keeps; 0 replays nothing. Ours."""
-    replay_share: float = 2.0
-    """Most replayed replies, as a multiple of the new ones."""
+    replay_share: float = 1.0
+    """Most replayed replies, as a multiple of the new ones; ours, the published limit is 2."""
     likelihood_low: float = 0.5
     """A replayed reply's mean token probability under the policy, 1 / perplexity, must lie above this ..."""
     likelihood_high: float = 0.95
@@ -68,8 +72,10 @@ class MiraConfig:
         for name in ("lam", "gamma", "likelihood_low", "likelihood_high", "failure_share", "success_low"):
             _within(name, getattr(self, name), 0.0, 1.0)
         _within("success_high", self.success_high, self.success_low, 1.0)
-        for name in ("shaping", "replay_share"):
-            _within(name, getattr(self, name), 0.0, 100.0)
+        for name, most in (("shaping", 100.0), ("replay_share", REPLAY_LIMIT)):
+            _within(name, getattr(self, name), 0.0, most)
+        if not 0.0 < self.collect_share <= 1.0:
+            raise ValueError(f"collect_share must lie above 0 and not above 1, not {self.collect_share}")
         for name in ("beta", "critic_rate"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be above 0, not {getattr(self, name)}")

@@ -41,11 +41,13 @@ def squared_loss(current: Tensor, replies: Replies, beta: float) -> Tensor:
 
 
 def kl_loss(current: Tensor, replies: Replies, beta: float) -> Tensor:
-    """Return the KL-regularised policy gradient, -w A log pi + beta w KL(pi, pi_ref), w the capped weight pi / mu."""
+    """Return the KL-regularised policy gradient, w (-A log pi + beta / 2 log^2(pi / pi_ref)), w = min(pi / mu, cap).
+
+    The second term is the estimate of KL(pi, pi_ref) whose gradient, and not only whose value, is that of the KL.
+    """
     with torch.no_grad():
-        weight = _ratio(current, replies.sampling).exp().clamp(max=CAP)
-    difference = _ratio(replies.reference, current)
-    return weight * (beta * (difference.exp() - difference - 1.0) - replies.advantages * current)
+        weight = (current - replies.sampling).clamp(max=LOG_RATIO_BOUND).exp().clamp(max=CAP)
+    return weight * (0.5 * beta * (current - replies.reference) ** 2 - replies.advantages * current)
 
 
 def awr_loss(current: Tensor, replies: Replies, beta: float) -> Tensor:
@@ -56,10 +58,6 @@ def awr_loss(current: Tensor, replies: Replies, beta: float) -> Tensor:
 def bc_loss(current: Tensor, replies: Replies, beta: float) -> Tensor:
     """Return the cloning of successes, -log pi in solved episodes and 0 in others; `beta` counts for nothing."""
     return -replies.solved * current
-
-
-def _ratio(first: Tensor, second: Tensor) -> Tensor:
-    return (first - second).clamp(-LOG_RATIO_BOUND, LOG_RATIO_BOUND)
 
 
 ReplyLoss = Callable[[Tensor, Replies, float], Tensor]

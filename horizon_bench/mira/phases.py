@@ -206,7 +206,8 @@ class MiraTrainer:
 
     def _draw(self, number: int, pool: Sequence[Any], rng: np.random.Generator) -> tuple[list[int], list[int]]:
         """Return indices of the instances near the last update's failures, and of the others."""
-        groups, wanted = self.rollout.groups, round(self.mira.failure_share * self.rollout.groups)
+        groups = max(1, round(self.mira.collect_share * self.rollout.groups))
+        wanted = round(self.mira.failure_share * groups)
         last = self.buffer.part(number - 1)
         failed = [(one.episode.level, one.technique) for one in last if not one.episode.solved]
         near: list[int] = []
