@@ -124,7 +124,8 @@ class TinyPolicy:
             reason = " ".join(str(error).split())
             raise ValueError(f"the model in {str(folder)!r} is damaged: {reason[:200]}") from error
         if not isinstance(model, TinyForCausalLM):
-            raise ValueError(f"the model in {str(folder)!r} is a {type(model).__name__}, not the small model")
+            kind = type(model).__name__
+            raise ValueError(f"the model in {str(folder)!r} is a {kind}, not the small model; name it hf:{folder}")
         return cls(model.eval(), tokenizer)
 
     def save(self, folder: str | Path) -> None:

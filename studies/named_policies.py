@@ -1,0 +1,129 @@
+"""Policies by name for the command line: a saved folder, a solver's policy, a language model or an endpoint."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from horizon_bench.policies import Policy
+
+KEPT_REPLIES = Path("results") / "replies"
+"""Where the replies of endpoints are kept by default."""
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """How language models and endpoints are asked; other policies have no use for it."""
+
+    reply_cap: int = 0
+    """Most tokens of a reply, thought included; by default 2048 for atomic and split, 4096 for macros."""
+    thinking: Literal["template", "on", "off"] = "template"
+    """Whether a reasoning model thinks aloud; by default as its chat template has it."""
+    device: str = ""
+    """Device of an hf: model; by default cuda where there is one, else cpu."""
+    replies: Path | None = None
+    """File that keeps every reply of an endpoint, so that nothing is asked twice; by default under results/replies."""
+    concurrency: int = 16
+    """Requests to an endpoint at a time."""
+    requests_per_minute: float = 0.0
+    """Requests begun in a minute, at most; 0 for no limit."""
+    request_seconds: float = 600.0
+    """Longest time for one request."""
+    retries: int = 8
+    """Further tries of a request after a fault that may pass."""
+    prompt_price: float = 0.0
+    """Price of a million prompt tokens, for the summary."""
+    reply_price: float = 0.0
+    """Price of a million reply tokens, for the summary."""
+    most_cost: float = 0.0
+    """No request begins once this much is spent; 0 for no limit."""
+    key_variable: str = "OPENAI_API_KEY"
+    """Environment variable that holds the endpoint's key; "" sends none."""
+    cap_field: str = "max_tokens"
+    """Field that carries the cap; some endpoints want max_completion_tokens."""
+
+
+def named_policy(name: str, interface: str, error_rate: float = 0.05, options: ModelOptions | None = None) -> Policy:
+    """Return the policy of a name, ready for an interface.
+
+    Args:
+        name: a folder of a saved small model, or any name that `make_policy` knows.
+        interface: what replies hold: an expert's number of actions, a model's cap.
+        error_rate: of the noisy expert.
+        options: how a language model is asked.
+
+    Raises:
+        ValueError: if there is no such policy, with the way out.
+    """
+    from horizon_bench.policies import make_policy
+
+    if Path(name).is_dir():
+        return make_policy("tiny", folder=name)
+    if name == "tiny":
+        raise ValueError("policy 'tiny' is a saved model; give its folder, for example results/smoke/_sft/t/0/model")
+    if ":" in name or "+" in name:
+        return make_policy(name, **_model_options(name, interface, options or ModelOptions()))
+    if os.sep in name:
+        raise ValueError(
+            f"there is no folder {name}; a policy is expert, noisy-expert, random, human, a saved model's folder, "
+            "hf:MODEL, vllm:MODEL or openai:MODEL@BASE_URL"
+        )
+    return make_policy(name, **_solver_options(name, interface, error_rate))
+
+
+def _solver_options(name: str, interface: str, error_rate: float) -> dict[str, Any]:
+    from studies.recipe import expert_actions
+
+    options: dict[str, Any] = {"actions": expert_actions(interface)} if name in ("expert", "noisy-expert") else {}
+    return options | ({"error_rate": error_rate} if name == "noisy-expert" else {})
+
+
+def _model_options(name: str, interface: str, options: ModelOptions) -> dict[str, Any]:
+    """Return the arguments of a language model's policy."""
+    from horizon_bench.policies import ChatSampling, reply_cap
+
+    kind = name.rpartition(":")[0] and re.sub(r"^([a-z-]+\+)*", "", name).partition(":")[0]
+    if kind not in ("hf", "vllm", "openai"):
+        return {}
+    thinking = {"template": None, "on": True, "off": False}[options.thinking]
+    chosen: dict[str, Any] = {
+        "sampling": ChatSampling(max_new_tokens=options.reply_cap or reply_cap(interface), thinking=thinking)
+    }
+    if kind == "hf":
+        return chosen | {"device": options.device}
+    if kind == "vllm":
+        return chosen
+    same = ("concurrency", "requests_per_minute", "retries", "prompt_price", "reply_price", "most_cost")
+    return chosen | {
+        **{each: getattr(options, each) for each in (*same, "key_variable", "cap_field")},
+        "timeout_seconds": options.request_seconds,
+        "journal": options.replies or kept_replies(name),
+    }
+
+
+def kept_replies(name: str) -> Path:
+    """Return the file that keeps the replies of an endpoint by default."""
+    slug = re.sub(r"[^A-Za-z0-9.-]+", "-", re.sub(r"^([a-z-]+\+)*openai:", "", name)).strip("-.")
+    return KEPT_REPLIES / f"{slug[:120]}.jsonl"
+
+
+@contextmanager
+def accounted(policy: Policy) -> Iterator[None]:
+    """At the end, whatever it is, say what an endpoint was asked, met and paid, and where its replies are kept."""
+    from horizon_bench.agents.base import Agent
+    from horizon_bench.policies.endpoint.policy import EndpointPolicy
+
+    try:
+        yield
+    finally:
+        speaker = policy.speaker if isinstance(policy, Agent) else policy
+        if isinstance(speaker, EndpointPolicy) and (speaker.usage.asked or speaker.usage.faults or speaker.usage.kept):
+            kept = f"\nreplies are kept in {speaker.settings.journal}" if speaker.settings.journal else ""
+            print(f"{speaker.settings.name}:\n{speaker.summary()}{kept}", file=sys.stderr)
