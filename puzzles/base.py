@@ -65,6 +65,10 @@ class Puzzle(ABC, Generic[StateT, MoveT]):
     def solved(self, state: StateT) -> bool:
         """Return whether the goal is reached."""
 
+    def score(self, state: StateT) -> float:
+        """Return how much of the goal is met, from 0 to 1, for the reward `score`; 1 at the goal alone."""
+        return float(self.solved(state))
+
     def examples(self) -> tuple[str, ...]:
         """Return texts of a few start states, for environments and tests that are given none; () if there are none."""
         return ()

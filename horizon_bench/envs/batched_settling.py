@@ -14,8 +14,8 @@ REASONS = np.array(["", "solved", "wrong", "illegal", "dead", "max_decisions", "
 """End reasons by number; those from 5 are budgets."""
 SOLVED, WRONG, ILLEGAL, DEAD, MAX_DECISIONS, MAX_ATOMIC_STEPS = range(1, 7)
 
-REWARD_NUMBERS = {"outcome": 0, "subgoal": 1, "potential": 2, "step": 3}
-"""Numbers by which the compiled pass knows the rewards."""
+REWARD_NUMBERS = {"outcome": 0, "subgoal": 1, "potential": 2, "step": 3, "score": 0}
+"""Numbers by which the compiled pass knows the rewards; the score of a batched puzzle is its outcome."""
 
 
 class Settled(NamedTuple):

@@ -59,6 +59,7 @@ class Game:
         self.interface = find_interface(settings.interface)
         self._reward = REWARDS[settings.reward]
         self._needs_potential = settings.reward == "potential"
+        self._needs_score = settings.reward == "score"
         self._only_outcome = settings.reward == "outcome"
         if self.prepared is not None:
             self.pending = None
@@ -130,6 +131,7 @@ class Game:
         self.tokens += tokens
         self.decisions += 1
         before = self.distance_to_go
+        scored = self.puzzle.score(self.state) if self._needs_score else 0.0
         solved_at = None
         if settings.max_tokens is not None and self.tokens > settings.max_tokens:
             self.end_reason = "max_tokens"
@@ -138,7 +140,7 @@ class Game:
         elif settings.void_ends:
             self.end_reason = "format"
         self._close()
-        self._pay(decision, before, solved_at)
+        self._pay(decision, before, solved_at, scored)
         self._remember(decision)
         return decision
 
@@ -298,7 +300,7 @@ class Game:
 
     # ---------------------------------------------------------------- rewards and memory
 
-    def _pay(self, decision: Decision, before: int | None, solved_at: int | None) -> None:
+    def _pay(self, decision: Decision, before: int | None, solved_at: int | None, scored: float) -> None:
         """Set the decision's rewards."""
         if not decision.format_ok or decision.void:
             decision.step_reward = -1.0
@@ -321,6 +323,7 @@ class Game:
                 decision.step_reward,
                 settings.gamma,
                 settings.discount_inside,
+                self.puzzle.score(self.state) - scored if self._needs_score else 0.0,
             )
         )
 

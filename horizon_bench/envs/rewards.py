@@ -28,6 +28,8 @@ class RewardFacts(NamedTuple):
     """Format and legality, from -1 to 0."""
     gamma: float
     discount_inside: bool
+    score_gained: float = 0.0
+    """By how much the decision raised the puzzle's score."""
 
     def discount(self, index: int) -> float:
         """Return the weight of what the move at `index` earned."""
@@ -60,11 +62,17 @@ def step(facts: RewardFacts) -> float:
     return outcome(facts) + facts.step_reward
 
 
+def score(facts: RewardFacts) -> float:
+    """Return how much the decision raised the share of the goal that is met; the outcome for puzzles without shares."""
+    return facts.score_gained * facts.discount(max(facts.moves - 1, 0))
+
+
 REWARDS: dict[str, Callable[[RewardFacts], float]] = {
     "outcome": outcome,
     "subgoal": subgoal,
     "potential": potential,
     "step": step,
+    "score": score,
 }
 """Task rewards by name."""
 

@@ -27,6 +27,9 @@ NOTHING = RewardFacts(None, (), 4, 0, 0.0, 0.0, 0.0, 0.9, False)
         ("potential", {"potential_before": -1.0, "potential_after": -0.5, "moves": 2, "discount_inside": True}, 0.595),
         ("step", {"step_reward": -0.5}, -0.5),
         ("step", {"step_reward": 0.0, "solved_at": 0, "moves": 1}, 1.0),
+        ("score", {"moves": 1}, 0.0),
+        ("score", {"score_gained": 0.5, "moves": 3}, 0.5),
+        ("score", {"score_gained": 0.5, "moves": 3, "discount_inside": True}, 0.405),
     ],
 )
 def test_by_hand(reward, changes, expected):
@@ -108,3 +111,11 @@ def test_rush_hour_milestones_pay_once(subgoals):
     while not env.game.end_reason:
         total += env.step(env.puzzle.format_action(env.oracle.plan(env.state)[0]))[1]
     assert total == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(("bought", "paid"), [("small", 1.0), ("large", 2 / 3)])
+def test_the_score_is_paid_at_the_purchase(bought, paid):
+    env = PuzzleEnv(puzzle="shop", instance="lumen jacket <=80 small", reward="score")
+    env.reset(seed=0)
+    rewards = [env.step(reply)[1] for reply in ("search(lumen jacket)", "open(1)", f"choose({bought})", "buy(now)")]
+    assert rewards == pytest.approx([0.0, 0.0, 0.0, paid])

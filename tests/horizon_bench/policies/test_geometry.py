@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from horizon_bench.policies.geometry import geometry
-from puzzles import RushHour
+from puzzles import RushHour, Shop
 from puzzles.sudoku import Sudoku
 
 
@@ -25,6 +25,14 @@ def test_a_cell_name_shares_the_features_of_its_place() -> None:
 
 def test_rush_hour_has_rows_and_columns_but_no_boxes() -> None:
     assert named(RushHour(), 36, 8) == ["row 2", "column 3"]
+
+
+def test_a_puzzle_may_state_its_features() -> None:
+    places = geometry(Shop(), 40)
+    assert len(places.positions) == 40
+    assert named(Shop(), 40, 16) == ["place 1", "category"]
+    assert [places.features[index] for index in places.tokens["1"]] == ["place 1"]
+    assert places.tokens["rug"] == (places.features.index("category"),)
 
 
 def test_a_board_that_is_no_grid_has_no_features() -> None:

@@ -72,3 +72,22 @@ def test_modes_are_told_apart_by_their_token() -> None:
 def test_thoughts_of_a_puzzle_without_any_are_refused() -> None:
     with pytest.raises(ValueError, match="'rush-hour' has no compact thoughts"):
         TargetWriter(find_level("R1").make_puzzle(), TargetSettings(thoughts=True), np.random.default_rng(0))
+
+
+def test_a_macro_ends_where_the_next_page_cannot_be_foreseen_and_a_fixed_one_does_not() -> None:
+    for _, oracle, state, reply in replies("S2", TargetSettings(), ("macro", "macro", "fixed")):
+        operations = [token for token in reply[1:] if token in ("search", "open", "choose", "go", "buy")]
+        if reply[0] == MODE_TOKENS["macro"]:
+            assert not {"search", "go", "buy"} & set(operations[:-1])
+        else:
+            assert len(operations) == min(2, oracle.distance_to_go(state))
+
+
+@pytest.mark.parametrize("mode", ["what", "where"])
+def test_the_halves_of_a_shop_action_are_operation_and_argument(mode: str) -> None:
+    for puzzle, _, state, reply in replies("S1", TargetSettings(), (mode,)):
+        legal = {move.operation: move for move in puzzle.moves(state)}
+        assert reply[-1 if mode == "what" else 0] in legal
+        if mode == "where":
+            (move,) = puzzle.parse_action(" ".join(reply))
+            assert puzzle.refusal(state, move) is None
