@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from puzzles.base import Puzzle
-from puzzles.shop_catalogue import PER_PAGE, Product, Query, Wish, catalogue, meets
-from puzzles.shop_text import MOST_WISHES, read_wishes, say_product, say_wish, write_wishes
-from puzzles.shop_words import AXES, AXIS_OF, GROUPS, INDEX_WORDS, PRICES, WORD_ORDER
+from puzzles.shop_catalogue import PER_PAGE, Query, Wish, catalogue, meets
+from puzzles.shop_text import read_wishes, say_product, say_wish, write_wishes
+from puzzles.shop_tokens import page_tokens, places, position_features, token_features, token_numbers
+from puzzles.shop_words import AXES, AXIS_OF, INDEX_WORDS, WORD_ORDER
 
 LARGEST = 20_000
 LONGEST_QUERY = 2
@@ -296,26 +297,24 @@ class Shop(Puzzle[ShopState, Move]):
 
     def encode(self, state: ShopState) -> NDArray[np.int8]:
         """Return the number of each token of `compact`, shape [tokens]."""
-        numbers = _token_numbers()
+        numbers = token_numbers()
         return np.array([numbers[token] for token in self.compact(state)], dtype=np.int8)
 
     def array_high(self) -> int:
         """Return the largest number of a token."""
-        return len(_token_numbers()) - 1
+        return len(token_numbers()) - 1
 
     # ---------------------------------------------------------------- tokens
 
     def compact(self, state: ShopState) -> tuple[str, ...]:
         """Return page, wishes left, the wish, what is chosen, and the products of the page, `-` where there is none."""
-        wish, left = state.wish, len(state.wishes) - len(state.bought)
-        if wish is None:
-            return ("<done>", "left0", *(_NONE,) * (_TOKENS - 2))
+        left = len(state.wishes) - len(state.bought)
+        if state.wish is None:
+            return page_tokens("done", left)
         numbers = (state.product,) if state.page == "item" else self.shown(state)
         more = state.page == "results" and state.leaf < self.leaves(state.query)
-        head = (f"<{state.page}>", f"left{left}", "<more>" if more else _NONE)
-        named = (wish.category, wish.brand, wish.material, wish.feature, f"${wish.limit}", *wish.options, *state.chosen)
-        goods = [token for number in numbers for token in _product_tokens(self.catalogue.products[number])]
-        return (*head, *(word or _NONE for word in named), *goods, *(_NONE,) * (PER_PAGE * _FIELDS - len(goods)))
+        goods = [self.catalogue.products[number] for number in numbers]
+        return page_tokens(state.page, left, more, state.wish, state.chosen, goods)
 
     def compact_action(self, move: Move) -> tuple[str, ...]:
         """Return the operation and the words of its argument."""
@@ -323,19 +322,11 @@ class Shop(Puzzle[ShopState, Move]):
 
     def vocabulary(self) -> tuple[str, ...]:
         """Return the tokens of pages and actions."""
-        places = tuple(str(place + 1) for place in range(PER_PAGE))
-        return (*_token_numbers(), *OPERATIONS, *places, *WAYS, "now")
+        return (*token_numbers(), *OPERATIONS, *places(), *WAYS, "now")
 
     def compact_features(self) -> tuple[tuple[tuple[str, ...], ...], Mapping[str, tuple[str, ...]]]:
         """Return what each position of `compact` is about, and which tokens share it."""
-        kinds = ("category", "brand", "material", "feature", "price")
-        wish = [("wish", kind) for kind in (*kinds, *AXES)]
-        chosen = [("chosen", axis) for axis in AXES]
-        fields = (*kinds[:4], "feature", "price")
-        goods = [(f"place {place + 1}", kind) for place in range(PER_PAGE) for kind in fields]
-        tokens = {str(place + 1): (f"place {place + 1}",) for place in range(PER_PAGE)}
-        tokens |= {word: (kind,) for kind, words in {**GROUPS, **AXES}.items() for word in words}
-        return ((("page",), ("left",), ("more",), *wish, *chosen, *goods), tokens)
+        return position_features(), token_features()
 
     # ---------------------------------------------------------------- examples
 
@@ -347,27 +338,6 @@ class Shop(Puzzle[ShopState, Move]):
             options = tuple(AXES[axis][0] if axis in axes[:2] else "" for axis in AXES)
             wishes.append(Wish(product.category, product.brand, "", product.features[0], product.price, options))
         return (*(write_wishes((wish,)) for wish in wishes), write_wishes(tuple(wishes[:2])))
-
-
-_NONE = "-"
-_FIELDS = 6
-_TOKENS = 3 + 5 + 2 * len(AXES) + PER_PAGE * _FIELDS
-
-
-@lru_cache(maxsize=1)
-def _token_numbers() -> dict[str, int]:
-    """Return the number of every token that a page can hold."""
-    pages = [f"<{page}>" for page in (*PAGES, "done")]
-    left = [f"left{count}" for count in range(MOST_WISHES + 1)]
-    prices = [f"${price}" for price in PRICES]
-    return {
-        token: number for number, token in enumerate((_NONE, *pages, *left, "<more>", *prices, *INDEX_WORDS, *AXIS_OF))
-    }
-
-
-def _product_tokens(product: Product) -> tuple[str, ...]:
-    first, *rest = product.features
-    return (product.category, product.brand, product.material, first, rest[0] if rest else _NONE, f"${product.price}")
 
 
 def _read(operation: str, argument: str) -> Move | None:
