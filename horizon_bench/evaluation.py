@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from horizon_bench.agents.base import PlaysInTurn
 from horizon_bench.envs.settings import Settings
@@ -18,6 +18,7 @@ def evaluate(
     attempts: int = 4,
     temperature: float = 0.8,
     seed: int = 0,
+    only: Collection[int] | None = None,
 ) -> list[Episode]:
     """Return `attempts` episodes for each instance, in the order of instances, then attempts.
 
@@ -34,8 +35,10 @@ def evaluate(
         attempts: episodes for each instance.
         temperature: sampling temperature.
         seed: of all chance.
+        only: indices of the instances to play, for processes that share the work; all by default.
     """
     player = policy.at_temperature(temperature)
     if isinstance(player, PlaysInTurn):
-        return player.play(instances, settings, attempts, seed)
-    return rollout(player, instances, settings, attempts, seed)
+        played = player.play(instances, settings, attempts, seed)
+        return played if only is None else [episode for episode in played if episode.group in only]
+    return rollout(player, instances, settings, attempts, seed, only)

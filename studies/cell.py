@@ -6,6 +6,7 @@ are evaluated, trained by RL under the eye of the collapse detector, and evaluat
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.metadata
 import platform
@@ -20,12 +21,14 @@ from curricula import Instance
 from horizon_bench.episodes import Episode
 from horizon_bench.evaluation import evaluate
 from horizon_bench.policies import Policy
+from horizon_bench.training.team import Team
 from reports.failures_divergence import first_divergence
 from reports.records import CellRecord, EvaluationRecord, StoredEpisode, TimingRecord
 from studies.folder import RunFolder, after, plain
+from studies.language import played
 from studies.locks import locked
 from studies.pool import Report
-from studies.recipe import board_size, environment, instances, label, stage_seed, test_levels, untrained_policy
+from studies.recipe import board_size, instances, label, stage_seed, test_levels, untrained_policy
 from studies.reuse import take_over
 from studies.tracking import start_tracking
 
@@ -45,7 +48,7 @@ def run_job(job: CellJob, report: Report) -> str:
         from studies.supervised import supervise
 
         return supervise(job, report)
-    with locked(job.folder):
+    with locked(job.folder) if Team.current().leads else contextlib.nullcontext():
         return CellRun(job, report).run()
 
 
@@ -69,16 +72,22 @@ class CellRun:
         self.job = job
         self.cell = job.cell
         self.report = report
-        self.folder = RunFolder(job.folder)
+        self.team = Team.current()
+        self.folder = RunFolder(job.folder, writes=self.team.leads)
 
     def run(self) -> str:
         """Run what is left of the cell; returns a few words on how it went."""
-        self.folder.open(self.settings())
+        if self.team.leads:
+            self.folder.open(self.settings())
+        self.team.wait()
+        if not self.team.leads:
+            self.folder.open(self.settings())
+        self.team.wait()
         if self.folder.done:
             return "was finished already"
-        if not self.folder.records and (study := take_over(self.folder, self.settings(), Path(self.job.results))):
+        if study := self.team.agree(self._taken_over() if self.team.leads else ""):
             return f"taken over from study {study}"
-        tracking = start_tracking(self.job.track, self.job)
+        tracking = start_tracking(self.job.track, self.job) if self.team.leads else None
         if tracking is None:
             return self._run()
         self.folder.listener = tracking.log
@@ -86,6 +95,10 @@ class CellRun:
             return self._run()
         finally:
             tracking.close()
+
+    def _taken_over(self) -> str:
+        """Return the study that the run is taken over from, "" if it has to be run here."""
+        return "" if self.folder.records else take_over(self.folder, self.settings(), Path(self.job.results))
 
     def _run(self) -> str:
         if self.cell.credit.policy == "tiny":
@@ -161,13 +174,16 @@ class CellRun:
     ) -> list[EvaluationRecord]:
         """Evaluate on some instances, record every attempt, and keep the episodes of a few puzzles whole."""
         began, preset = time.perf_counter(), self.job.preset
-        settings, seed = environment(self.cell, interface), stage_seed(self.job.seed, stage)
+        settings, seed = played(self.cell, interface, preset), stage_seed(self.job.seed, stage)
         records: list[EvaluationRecord] = []
         kept: list[StoredEpisode] = []
         seen: dict[str, set[str]] = {}
         for start in range(0, len(chosen), EVALUATION_BATCH):
             part = chosen[start : start + EVALUATION_BATCH]
-            episodes = evaluate(policy, part, settings, preset.attempts, preset.temperature, seed)
+            mine = range(self.team.rank, len(part), self.team.size)
+            own = evaluate(policy, part, settings, preset.attempts, preset.temperature, seed, mine)
+            shares = [episode for share in self.team.collect(own) for episode in share]
+            episodes = sorted(shares, key=lambda episode: (episode.group, episode.attempt))
             for index, episode in enumerate(episodes):
                 instance = part[index // preset.attempts]
                 records.append(self._record(episode, instance, interface, phase, update))
@@ -228,10 +244,11 @@ class CellRun:
         )
 
     def _resolved(self) -> dict[str, object]:
+        unsaid = ("costs",) if self.job.preset.language else ("costs", "language")
         settings: dict[str, object] = {
             "cell": plain(self.cell),
-            "preset": {name: value for name, value in plain(self.job.preset).items() if name != "costs"},
-            "environment": plain(environment(self.cell, self.cell.interface)),
+            "preset": {name: value for name, value in plain(self.job.preset).items() if name not in unsaid},
+            "environment": plain(played(self.cell, self.cell.interface, self.job.preset)),
         }
         if self.job.preset.needs_sft(self.cell):
             from studies.training_settings import resolved_training

@@ -42,8 +42,15 @@ Row = Record | StoredEpisode
 class RunFolder:
     """One run's files, opened for writing."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, writes: bool = True) -> None:
+        """Open a folder.
+
+        Args:
+            path: the run's folder.
+            writes: false in the processes of a team that follow: they keep records in memory only.
+        """
         self.path = path
+        self.writes = writes
         self.records: list[Record] = []
         self.listener: Callable[[list[Record]], None] = lambda records: None
         """Hears of new records once they are on disk."""
@@ -81,10 +88,11 @@ class RunFolder:
         Raises:
             ValueError: if the folder was made with other settings, naming each difference.
         """
-        if not self.check(cell):
-            write_cell(self.path, cell)
-        for file in (self._records, self._timings):
-            drop_torn_line(file)
+        if self.writes:
+            if not self.check(cell):
+                write_cell(self.path, cell)
+            for file in (self._records, self._timings):
+                drop_torn_line(file)
         self.records = read(self._records) if self._records.exists() else []
 
     def check(self, cell: CellRecord) -> bool:
@@ -105,13 +113,15 @@ class RunFolder:
     def append(self, records: Iterable[Record]) -> None:
         """Add records to the file and to `records`."""
         new = list(records)
-        append(self._records, new)
+        if self.writes:
+            append(self._records, new)
         self.records += new
         self.listener(new)
 
     def append_timing(self, timing: TimingRecord) -> None:
         """Add a timing to its own file."""
-        append(self._timings, [timing])
+        if self.writes:
+            append(self._timings, [timing])
 
     def timings(self) -> list[TimingRecord]:
         """Return the timings so far."""
@@ -120,13 +130,16 @@ class RunFolder:
 
     def append_episodes(self, episodes: Iterable[StoredEpisode]) -> None:
         """Add evaluation episodes to the Parquet file."""
-        append_episodes(self._episodes, episodes)
+        if self.writes:
+            append_episodes(self._episodes, episodes)
 
     def rewind(self, dropped: Callable[[Row], bool]) -> None:
         """Cut off the first record that `dropped` is true of and all after it, and such timings and episodes."""
         count = next((index for index, row in enumerate(self.records) if dropped(row)), len(self.records))
-        cut(self._records, count)
         self.records = self.records[:count]
+        if not self.writes:
+            return
+        cut(self._records, count)
         timings = self.timings()
         kept = [row for row in timings if not dropped(row)]
         if len(kept) < len(timings):
@@ -140,6 +153,8 @@ class RunFolder:
 
     def finish(self, facts: Mapping[str, Any]) -> None:
         """Write `done.json`, which makes the run complete."""
+        if not self.writes:
+            return
         draft = self.path / "done.json.part"
         draft.write_text(json.dumps({"records": len(self.records), **facts}, indent=2) + "\n", encoding="utf8")
         draft.replace(self.path / "done.json")

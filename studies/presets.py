@@ -28,6 +28,32 @@ class FamilyCost:
 
 
 @dataclass(frozen=True)
+class LanguageScale:
+    """What the training of a language model takes besides the sizes of a study."""
+
+    learning_rate: float = 1e-6
+    """Of RL, constant."""
+    single_cap: int = 2048
+    """Cap of a reply with one action, in tokens."""
+    macro_cap: int = 4096
+    """Cap of a macro, in tokens."""
+    thinking: bool | None = True
+    """Whether a model that can reason aloud does."""
+    dtype: str = "float32"
+    """Number format of the trained weights; bfloat16 would round steps of 1e-6 away."""
+    traces: int = 4000
+    """Expert traces of SFT."""
+    sft_rate: float = 1e-5
+    """Learning rate of SFT."""
+    sft_batch: int = 32
+    """Traces in an optimiser step of SFT."""
+    lora_rank: int = 0
+    """Rank of LoRA's matrices in SFT and RL; 0 trains all weights."""
+    micro_batch: int = 4
+    """Replies in one forward pass of a process."""
+
+
+@dataclass(frozen=True)
 class Preset:
     """Sizes of a study."""
 
@@ -57,6 +83,8 @@ class Preset:
     """Of sampling, in training and evaluation."""
     model: str = "tiny"
     """`tiny`, or the name or folder of a transformers model."""
+    language: LanguageScale | None = None
+    """How a language model is trained; None for the small model."""
     costs: Mapping[str, FamilyCost] | None = None
     """By family; None where nobody measured them."""
 
@@ -158,7 +186,7 @@ PRESETS: dict[str, Preset] = {
         name="paper",
         family="l",
         seeds=3,
-        updates=400,
+        updates=80,
         puzzles_per_update=64,
         attempts_per_puzzle=4,
         test_puzzles=100,
@@ -166,6 +194,7 @@ PRESETS: dict[str, Preset] = {
         evaluate_every=20,
         untrained_puzzles=100,
         model="Qwen/Qwen3-1.7B",
+        language=LanguageScale(),
     ),
 }
 

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 from curricula import Instance
 from horizon_bench.episodes import Episode
 from horizon_bench.mira.phases import train_mira
-from horizon_bench.policies.tiny import TinyPolicy
+from horizon_bench.policies import Policy
 from horizon_bench.training.checkpoint import checkpoints, last_checkpoint
 from horizon_bench.training.rl import train_rl
+from horizon_bench.training.scoring import Trainable, load_weights
 from reports.collapse import detect, first_collapse
 from reports.records import CollapseRecord, EvaluationRecord, Record, UpdateRecord
 from studies.folder import after
+from studies.language import LanguageTraining
 from studies.recipe import instances, stage_seed, test_levels
 from studies.supervised import supervised_policy
 from studies.training_settings import Training, resolved_training
@@ -51,7 +53,7 @@ def run_trained(run: CellRun) -> str:
     return f"{started:.0%} solved after SFT, {success:.0%} after RL" + (", collapsed" if collapse else "")
 
 
-def _playing(policy: TinyPolicy, training: Training) -> TinyPolicy:
+def _playing(policy: Trainable, training: Training | LanguageTraining) -> Trainable:
     """Return the policy as evaluations sample from it; training shares its model."""
     return policy.with_sampling(
         temperature=training.rollout.temperature,
@@ -60,34 +62,37 @@ def _playing(policy: TinyPolicy, training: Training) -> TinyPolicy:
     )
 
 
-def _after_sft(run: CellRun, policy: TinyPolicy, measured: dict[str, float], training: Training) -> float:
+def _after_sft(
+    run: CellRun, policy: Trainable, measured: dict[str, float], training: Training | LanguageTraining
+) -> float:
     """Record and evaluate the policy after SFT unless that was done; returns the share of solved attempts."""
     job, folder = run.job, run.folder
-    if not (job.folder / "sft.done").exists():
+    if run.team.agree(not (job.folder / "sft.done").exists()):
         folder.rewind(after("sft", -1))
         levels = "+".join(training.sft_levels)
         folder.append([UpdateRecord(job.study, run.cell.name, job.seed, "sft", training.sft.steps, levels, measured)])
         run.evaluate_fully(policy, "sft", 0, job.preset.test_puzzles, (0.02, SFT_SHARE))
         if run.cell.trained:
             _validate(run, policy, "sft", 0)
-        (job.folder / "sft.done").touch()
+        if run.team.leads:
+            (job.folder / "sft.done").touch()
     rows = [row for row in folder.records if isinstance(row, EvaluationRecord) and row.phase == "sft"]
     own = [row.solved for row in rows if row.interface == run.cell.interface and row.split == "test"]
     return sum(own) / len(own)
 
 
-def _validate(run: CellRun, policy: TinyPolicy, phase: str, update: int) -> None:
+def _validate(run: CellRun, policy: Policy, phase: str, update: int) -> None:
     """Evaluate on a few validation puzzles of all levels: the curve that collapse is looked for in, from its start."""
     chosen = instances(run.cell, test_levels(run.cell), "validation", run.job.preset.interval_puzzles)
     run.evaluate_on(policy, chosen, run.cell.interface, phase, update, "interval")
 
 
-def _reinforce(run: CellRun, policy: TinyPolicy, training: Training) -> None:
+def _reinforce(run: CellRun, policy: Any, training: Training | LanguageTraining) -> None:
     """Train with RL from the last checkpoint on; every update and evaluation goes to the records."""
     folder, job = run.folder, run.job
-    newest = last_checkpoint(folder.checkpoints)
+    newest = run.team.agree(last_checkpoint(folder.checkpoints))
     if newest is not None and newest[0] == training.update.updates:
-        policy.model.load_state_dict(TinyPolicy.load(newest[1]).model.state_dict())
+        load_weights(policy, newest[1])
         return
     folder.rewind(after("rl", newest[0] if newest else -1))
     watch = Watch(run)
@@ -110,7 +115,7 @@ def _phase(run: CellRun, update: int) -> int:
     return min(update * phases // run.job.preset.updates, phases - 1)
 
 
-def _schedule(run: CellRun, training: Training) -> Callable[[int], list[Instance]]:
+def _schedule(run: CellRun, training: Training | LanguageTraining) -> Callable[[int], list[Instance]]:
     pools = [instances(run.cell, levels, "train") for levels in run.cell.train]
     return lambda update: pools[_phase(run, update)]
 
@@ -143,7 +148,7 @@ class Watch:
         run.report(SFT_SHARE + (FINAL_SHARE - SFT_SHARE) * done, f"update {update}, {metrics['success']:.0%} solved")
         self._clock = time.perf_counter()
 
-    def on_evaluation(self, update: int, policy: TinyPolicy) -> None:
+    def on_evaluation(self, update: int, policy: Policy) -> None:
         """Evaluate on validation puzzles."""
         _validate(self.run, policy, "rl", update)
         self.look()
@@ -168,7 +173,7 @@ class Watch:
         before = [path for update, path in checkpoints(folder.checkpoints) if update < finding.onset]
         if not before:
             return ""
-        if not kept.exists():
+        if not kept.exists() and self.run.team.leads:
             draft = kept.with_name(kept.name + ".part")
             shutil.rmtree(draft, ignore_errors=True)
             shutil.copytree(before[-1], draft)
@@ -197,5 +202,7 @@ def _named(metrics: dict[str, float]) -> dict[str, float]:
 
 def _prune(run: CellRun) -> None:
     """Keep the last checkpoint and the one from before a collapse."""
+    if not run.team.leads:
+        return
     for _, path in checkpoints(run.folder.checkpoints)[:-1]:
         shutil.rmtree(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.training.sft import train_sft
+from horizon_bench.training.team import Team
 from studies.folder import differing, plain
+from studies.language import LanguageTraining, load_policy, teach
 from studies.locks import locked
 from studies.pool import Report
 from studies.recipe import instances
@@ -25,24 +28,29 @@ def supervise(job: CellJob, report: Report) -> str:
     return f"first actions right: {measured.get('atomic_first_action', float('nan')):.0%}"
 
 
-def supervised_policy(job: CellJob, report: Report) -> tuple[TinyPolicy, dict[str, float]]:
+def supervised_policy(job: CellJob, report: Report) -> tuple[Any, dict[str, float]]:
     """Return the policy after SFT and what was measured of it, from disk if it was made before.
 
     Raises:
         ValueError: if the checkpoint was made with other settings, naming the difference.
     """
-    folder, training = job.supervised_folder, resolved_training(job)
-    with locked(folder, wait=True):
-        if not (folder / "done.json").exists():
+    folder, training, team = job.supervised_folder, resolved_training(job), Team.current()
+    with locked(folder, wait=True) if team.leads else contextlib.nullcontext():
+        if team.agree(not (folder / "done.json").exists()):
             report(0.0, "SFT on expert traces")
             _train(job, training, folder)
+            team.wait()
         settings, measured = _read(folder / "done.json")
         if differences := list(differing(settings, _settings(training))):
             raise ValueError(
                 f"{folder} holds an SFT with other settings: {'; '.join(differences)}. Remove the folder, "
                 "or choose another results folder"
             )
-    return TinyPolicy.load(folder / "model"), measured
+    return _load(training, folder / "model"), measured
+
+
+def _load(training: Training | LanguageTraining, folder: Path) -> Any:
+    return load_policy(training, folder) if isinstance(training, LanguageTraining) else TinyPolicy.load(folder)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, float]]:
@@ -54,26 +62,39 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, float]]:
         raise ValueError(f"{path} is damaged ({error}); remove {path.parent} to make that SFT again") from error
 
 
-def _train(job: CellJob, training: Training, folder: Path) -> None:
-    policy = new_policy(job, training)
-    made = train_sft(policy, rules(job.cell), instances(job.cell, training.sft_levels, "train"), training.sft)
+def _train(job: CellJob, training: Training | LanguageTraining, folder: Path) -> None:
+    """Make the SFT in all processes of a team; the leader writes it down."""
+    made: tuple[Any, dict[str, Any], float] = (
+        teach(job, training) if isinstance(training, LanguageTraining) else _teach_small(job, training)
+    )
+    policy, measured, seconds = made
+    if not Team.current().leads:
+        return
     draft = folder / "model.part"
     shutil.rmtree(draft, ignore_errors=True)
     shutil.rmtree(folder / "model", ignore_errors=True)
     policy.save(draft)
     draft.replace(folder / "model")
+    part = folder / "done.json.part"
+    content = {"settings": _settings(training), "measured": measured, "seconds": seconds}
+    part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf8")
+    part.replace(folder / "done.json")
+
+
+def _teach_small(job: CellJob, training: Training) -> tuple[TinyPolicy, dict[str, Any], float]:
+    if Team.current().size > 1:
+        raise ValueError("the small model's SFT runs in one process; `study run --processes` makes it before its teams")
+    policy = new_policy(job, training)
+    made = train_sft(policy, rules(job.cell), instances(job.cell, training.sft_levels, "train"), training.sft)
     measured = {
         **{f"loss_{index}": loss for index, loss in enumerate(made.losses, start=1)},
         **made.accuracy,
         "states": made.states,
         "learned_tokens": made.tokens,
     }
-    part = folder / "done.json.part"
-    content = {"settings": _settings(training), "measured": measured, "seconds": made.seconds}
-    part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf8")
-    part.replace(folder / "done.json")
+    return policy, measured, made.seconds
 
 
-def _settings(training: Training) -> dict[str, Any]:
-    kept = ("hidden_size", "layers", "value_head", "sft", "sft_levels")
+def _settings(training: Training | LanguageTraining) -> dict[str, Any]:
+    kept = ("hidden_size", "layers", "value_head", "model", "dtype", "sft", "sft_levels")
     return {name: value for name, value in plain(training).items() if name in kept}

@@ -11,9 +11,10 @@ from horizon_bench.envs.settings import Settings
 from horizon_bench.mira.configs import MIRA_VARIANTS, MiraConfig
 from horizon_bench.training.configs import RolloutConfig, SftConfig, UpdateConfig
 from horizon_bench.training.halves import HALF_MODES
-from horizon_bench.training.settings import ModelSize, tiny_model, tiny_settings
+from horizon_bench.training.settings import MODEL_SIZES, ModelSize, tiny_model, tiny_settings
 from puzzles.base import Puzzle
 from studies.factors import TECHNIQUE_FAMILY, Cell
+from studies.language import LanguageTraining, language_training
 from studies.own_estimator import needs_critic, resolve
 from studies.recipe import board_size, environment, instances, stage_seed
 
@@ -31,8 +32,6 @@ SFT_LEVELS: dict[str, tuple[str, ...]] = {
     TECHNIQUE_FAMILY: ("L1", "L2", "L3"),
 }
 """Levels of the expert traces, by family; longer ones stay unseen."""
-OWN_SFT_LEVELS = ("D1", "D2")
-"""The same for a puzzle of your own, see `studies.own_puzzle`."""
 
 
 @dataclass(frozen=True)
@@ -51,17 +50,19 @@ class Training:
     """How the phases of MiRA learn; None for every other learner."""
 
 
-def resolved_training(job: CellJob) -> Training:
+def resolved_training(job: CellJob) -> Training | LanguageTraining:
     """Return all settings of a run's training.
 
     Raises:
-        ValueError: for a preset whose model is not the small one.
+        ValueError: if the cell varies what the preset's model does not have.
     """
     cell, preset = job.cell, job.preset
-    if preset.model != "tiny":
-        raise ValueError(
-            f"preset {preset.name!r} trains {preset.model}, which this version cannot do yet; use --preset cpu"
-        )
+    if preset.language is not None:
+        if mira_config(job) is not None or needs_critic(cell):
+            raise ValueError(
+                f"cell {cell.name}: learner {cell.learner!r} needs critics, which only the small model has"
+            )
+        return language_training(job, update_config(job), sft_levels(cell))
     model, sft = small_model(cell)
     sft = replace(taught(cell, sft), targets=replace(sft.targets, fixed_length=cell.fixed_length))
     return Training(
@@ -69,7 +70,7 @@ def resolved_training(job: CellJob) -> Training:
         layers=model.layers,
         value_head=needs_critic(cell),
         sft=replace(sft, seed=stage_seed(job.seed, "supervised")),
-        sft_levels=OWN_SFT_LEVELS if cell.module else SFT_LEVELS[cell.family],
+        sft_levels=sft_levels(cell),
         environment=environment(cell, cell.interface),
         rollout=RolloutConfig(
             groups=preset.puzzles_per_update,
@@ -81,6 +82,15 @@ def resolved_training(job: CellJob) -> Training:
         update=update_config(job),
         mira=mira_config(job),
     )
+
+
+def sft_levels(cell: Cell) -> tuple[str, ...]:
+    """Return the levels of the expert traces of a cell."""
+    if cell.module:
+        from studies.own_puzzle import taught_levels
+
+        return taught_levels(cell)
+    return SFT_LEVELS[cell.family]
 
 
 def update_config(job: CellJob) -> UpdateConfig:
@@ -173,7 +183,12 @@ def rules(cell: Cell) -> Puzzle[Any, Any]:
     return make_puzzle(cell.puzzle, board_size(cell))
 
 
+def _like(name: str) -> tuple[str, int]:
+    """Return the puzzle and rows whose settings a puzzle of your own shares: its own where some were found."""
+    return (name, 0) if f"{name}-0" in MODEL_SIZES else ("sudoku", 6)
+
+
 def small_model(cell: Cell) -> tuple[ModelSize, SftConfig]:
     """Return the size of the small model of a cell and its SFT, but for the seed."""
-    puzzle, rows = ("sudoku", 6) if cell.module else (cell.puzzle, board_size(cell))
+    puzzle, rows = (cell.puzzle, board_size(cell)) if not cell.module else _like(rules(cell).name)
     return tiny_model(rows, puzzle), tiny_settings(rows, puzzle, thoughts=cell.thought != "none").sft

@@ -151,8 +151,22 @@ def expert_traces(
     return [found[index] for index in rng.permutation(len(found))[:count]]
 
 
+def mixed_traces(
+    instances: Sequence[Playable], settings: Sequence[Settings], config: LanguageSftConfig
+) -> list[tuple[str, str]]:
+    """Return expert traces of several environments in random order, of each equally many."""
+    order, *seeds = np.random.SeedSequence(config.seed).spawn(len(settings) + 1)
+    share = -(-config.traces // len(settings))
+    found = [
+        trace
+        for one, seed in zip(settings, seeds, strict=True)
+        for trace in expert_traces(instances, one, share, int(seed.generate_state(1)[0]), config.macro_length)
+    ]
+    return [found[index] for index in np.random.default_rng(order).permutation(len(found))[: config.traces]]
+
+
 def trace_rows(policy: HfPolicy, traces: Sequence[tuple[str, str]]) -> Dataset:
-    """Return one row of `input_ids` and `labels` for each trace; labels leave the prompt out and learn the end token."""
+    """Return one row of `input_ids` and `labels` for each trace; learned are the reply and its end token."""
     end = policy.tokenizer.eos_token_id
     ids, labels = [], []
     for prompt, (_, reply) in zip(policy.encode([observation for observation, _ in traces]), traces, strict=True):
@@ -178,7 +192,7 @@ def collate(rows: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
 
 
 def train_language_sft(
-    policy: HfPolicy, instances: Sequence[Playable], settings: Settings, config: LanguageSftConfig
+    policy: HfPolicy, instances: Sequence[Playable], settings: Settings | Sequence[Settings], config: LanguageSftConfig
 ) -> LanguageSftReport:
     """Train the policy's model in place and return the report; with `lora_rank` its model then carries an adapter.
 
@@ -187,14 +201,14 @@ def train_language_sft(
     Args:
         policy: the language model.
         instances: training instances.
-        settings: the environment's settings, `observation="text"`.
+        settings: the environment's settings, `observation="text"`; several share the traces evenly, mixed.
         config: every choice.
 
     Raises:
         ValueError: without instances, or if peft is needed and missing.
     """
     started = time.perf_counter()
-    traces = expert_traces(instances, settings, config.traces, config.seed, config.macro_length)
+    traces = mixed_traces(instances, [settings] if isinstance(settings, Settings) else settings, config)
     rows = trace_rows(policy, traces)
     if config.lora_rank and not hasattr(policy.model, "peft_config"):
         policy.model = with_adapter(policy.model, config)

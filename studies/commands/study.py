@@ -96,6 +96,18 @@ class StudyRun:
     """Run only the cells whose names hold all of these words, such as macro slip1."""
     without: tuple[str, ...] = ()
     """Leave out the cells whose names hold one of these words."""
+    model: str = ""
+    """Name or folder of the language model that the paper preset trains, in place of its own."""
+    processes: int = 0
+    """Processes that train each run together (torchrun), one for each GPU; 0 trains it in one."""
+    launcher: str = ""
+    """A launcher's own words in place of --processes, such as 'accelerate launch --config_file fsdp.yaml'."""
+    gpu: str = "h100"
+    """Kind of GPU that the estimate is made for: a100, h100 or h200."""
+    gpus: int = 0
+    """Number of GPUs of a run for the estimate; by default --processes, else 1."""
+    dry_run: bool = False
+    """Build model configuration, data, optimiser and plan without weights, say what a run takes, and stop."""
     sft_only: bool = False
     """Leave RL out: trained cells are evaluated as they are after SFT."""
     report: Annotated[bool, tyro.conf.arg(help="Write report.html at the end.")] = field(default=True)
@@ -104,6 +116,7 @@ class StudyRun:
         """Run what is left, write the report, and list what failed."""
         from studies.cell import finished, run_job
         from studies.runner import run_study
+        from studies.team_job import TeamWork, launch_words
 
         if self.workers < 0 or (self.seeds is not None and self.seeds < 1) or self.first_seed < 0:
             raise ValueError("workers and first-seed must be at least 0, seeds at least 1")
@@ -118,11 +131,14 @@ class StudyRun:
         cells = without_training(cells) if self.sft_only else cells
         cells = only(cells, self.only, self.without)
         seeds = range(self.first_seed, self.first_seed + (self.seeds or preset.seeds))
+        if preset.language is not None:
+            self._announce(study, cells, seeds, preset)
+        if self.dry_run:
+            return 0
         # Processes of a cluster have working directories of their own.
         results = self.results.resolve() if self.ray else self.results
-        failures = run_study(
-            study, cells, seeds, preset, results, run_job, self.workers, finished, self.ray, self.track
-        )
+        work = TeamWork(launch_words(self.processes, self.launcher)) if self.processes or self.launcher else run_job
+        failures = run_study(study, cells, seeds, preset, results, work, self.workers, finished, self.ray, self.track)
         for failure in failures:
             print(f"failed: {failure.key}: {failure.error}")
         if self.report and len(failures) < len(cells) * len(seeds):
@@ -133,7 +149,22 @@ class StudyRun:
 
     def _preset(self) -> Preset:
         smoke = self.name.removeprefix("study-") == "smoke"
-        return find_preset(self.preset or ("smoke" if smoke else "cpu"))
+        preset = find_preset(self.preset or ("smoke" if smoke else "cpu"))
+        if preset.language is None and (self.model or self.dry_run):
+            raise ValueError(
+                f"preset {preset.name} trains the small model; --model and --dry-run go with --preset paper"
+            )
+        return replace(preset, model=self.model) if self.model else preset
+
+    def _announce(self, study: str, cells: Sequence[Cell], seeds: Sequence[int], preset: Preset) -> None:
+        """Say what the runs take, and for a dry run all that they would do."""
+        from studies.plans import announced, dry_run
+        from studies.runner import CellJob
+
+        jobs = [CellJob(str(self.results), study, cell, seed, preset) for seed in seeds for cell in cells]
+        say = dry_run if self.dry_run else announced
+        for line in say(jobs, self.gpu, self.gpus or self.processes or 1, sharded=bool(self.launcher)):
+            print(line, flush=True)
 
     def _scale(self, preset: Preset) -> Scale:
         if not self.puzzle:
