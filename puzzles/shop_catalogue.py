@@ -134,8 +134,8 @@ class Catalogue:
         try:
             import bm25s
         except ImportError as error:
-            raise ImportError(
-                "the shop ranks by the package bm25s, which is missing; run: pip install 'bm25s>=0.3'"
+            raise ModuleNotFoundError(
+                "the shop ranks by the package bm25s, which is missing; run: pip install 'bm25s>=0.3'", name="bm25s"
             ) from error
         # The package sets its logger to DEBUG when it is imported.
         logging.getLogger("bm25s").setLevel(logging.WARNING)
