@@ -27,7 +27,12 @@ class CollapseThresholds:
     drawdown_gain: float = 0.1
     """Smallest gain or peak whose loss counts, as a success rate. Ours."""
     drawdown_errors: float = 4.0
-    """Standard errors that the loss must exceed, so that noise raises no alarm. Ours, from simulated flat curves."""
+    """Standard errors of drawing puzzles that the loss must exceed, so that noise raises no alarm. Ours, from simulated
+    flat curves."""
+    drawdown_training_errors: float = 4.5
+    """The same for the noise of training, in `success-drawdown`. Ours, from simulated curves."""
+    halved_training_errors: float = 3.0
+    """The same in `success-halved`, where the size of the loss itself rules most noise out. Ours."""
     peak_evaluations: int = 3
     """Evaluations averaged before a rate counts as reached. Ours."""
     floor_success: float = 0.01
@@ -143,7 +148,7 @@ def success_floor(run: RunCurves, limits: CollapseThresholds) -> list[Sighting]:
         reached = np.maximum.accumulate(_smooth(success, limits.peak_evaluations)) if len(success) else success
         low = (success < limits.floor_success) & (reached >= limits.floor_reached)
         found = _sustained(low, limits.floor_evaluations)
-        if found and _exceeds_noise(curve, found, float(reached[found[0]]), limits):
+        if found and _exceeds_noise(curve, found, float(reached[found[0]]), limits, limits.halved_training_errors):
             onset, now = found
             text = "success stayed at {value:.1%}, under {threshold:.1%}"
             values = (float(success[onset : now + 1].mean()), limits.floor_success)
@@ -240,6 +245,7 @@ def not_finite(run: RunCurves, limits: CollapseThresholds) -> list[Sighting]:
 
 
 def _lasting_losses(run: RunCurves, limits: CollapseThresholds, text: str, *, from_start: bool) -> list[Sighting]:
+    """Return the losses on all curves, of the gain since the start or of the whole rate."""
     sightings = (_lasting_loss(curve, limits, text, from_start) for curve in run.success)
     return [sighting for sighting in sightings if sighting is not None]
 
@@ -255,28 +261,30 @@ def _lasting_loss(curve: SuccessCurve, limits: CollapseThresholds, text: str, fr
         threshold = peak - limits.drawdown_share * (peak - base)
         if peak - base < limits.drawdown_gain or (success[first : now + 1] >= threshold).any():
             continue
-        if _exceeds_noise(curve, (first, now), peak, limits):
+        errors = limits.drawdown_training_errors if from_start else limits.halved_training_errors
+        if _exceeds_noise(curve, (first, now), peak, limits, errors):
             lately = float(success[first : now + 1].mean())
             return Sighting(curve.level, curve.updates[first], curve.updates[now], lately, threshold, text)
     return None
 
 
-def _exceeds_noise(curve: SuccessCurve, stretch: tuple[int, int], peak: float, limits: CollapseThresholds) -> bool:
+def _exceeds_noise(
+    curve: SuccessCurve, stretch: tuple[int, int], peak: float, limits: CollapseThresholds, training_errors: float
+) -> bool:
     """Return whether the mean success over a stretch lies further under `peak` than noise explains.
 
-    The noise of one evaluation is the larger of two: the binomial one over puzzles, and one from the curve's own
-    second differences, which a steady rise or fall leaves small and which sees the noise of training too.
+    The noise of one evaluation has two sources: drawing puzzles, which is binomial, and training itself, which the
+    curve's second differences up to the stretch show; a steady rise or fall leaves those small.
     """
     first, now = stretch
     puzzles = max(1, min(curve.puzzles[first : now + 1]))
     middle = min(max(peak, 0.5 / puzzles), 1 - 0.5 / puzzles)
-    single = float(np.sqrt(middle * (1 - middle) / puzzles))
-    bends = np.diff(np.asarray(curve.success[: now + 1]), n=2)
-    if len(bends) >= 4:
-        single = max(single, 1.4826 * float(np.median(np.abs(bends))) / np.sqrt(6))
-    error = single * np.sqrt(1 / limits.peak_evaluations + 1 / (now - first + 1))
+    drawing = float(np.sqrt(middle * (1 - middle) / puzzles))
+    bends = np.diff(np.asarray(curve.success[:first]), n=2)
+    training = float(np.sqrt(np.mean(bends**2) / 6)) if len(bends) >= 2 else 0.0
+    needed = max(limits.drawdown_errors * drawing, training_errors * training)
     lately = np.mean(curve.success[first : now + 1])
-    return bool(peak - lately > limits.drawdown_errors * error)
+    return bool(peak - lately > needed * np.sqrt(1 / limits.peak_evaluations + 1 / (now - first + 1)))
 
 
 def _smooth(values: FloatArray, window: int) -> FloatArray:
