@@ -157,7 +157,14 @@ def rollout(
         name = int.from_bytes(blake2b(instance.start.encode(), digest_size=8).digest(), "big")
         for attempt, child in enumerate(np.random.SeedSequence((seed, name, repeat)).spawn(attempts)):
             lanes.append(Lane(instance, group, attempt, settings, child))
-    live = lanes
+    most = min((lane.env.puzzle.most_at_once or len(lanes) for lane in lanes), default=1)
+    for first in range(0, len(lanes), most):
+        _play(policy, lanes[first : first + most])
+    return [lane.close() for lane in lanes]
+
+
+def _play(policy: Policy, live: list[Lane]) -> None:
+    """Play episodes side by side to their ends."""
     while live:
         replies = policy.reply(
             [lane.observation for lane in live], [lane.env for lane in live], [lane.generator for lane in live]
@@ -165,4 +172,3 @@ def rollout(
         for lane, reply in zip(live, replies, strict=True):
             lane.play(reply)
         live = [lane for lane in live if not lane.over]
-    return [lane.close() for lane in lanes]

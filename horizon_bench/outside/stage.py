@@ -7,12 +7,13 @@ import os
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from horizon_bench.outside.simulators import Simulator, Trail, View
 
 _LOG = logging.getLogger(__name__)
 _MOST_VIEWS = 4096
+AnswerT = TypeVar("AnswerT")
 
 
 class CrashError(RuntimeError):
@@ -88,6 +89,27 @@ class Stage:
         self._live.append((after, simulator))
         return self._keep(after, view)
 
+    def ask(self, trail: Trail, question: Callable[[Any], AnswerT], stays: bool = True) -> AnswerT:
+        """Return what the simulator at the end of a trail answers to a question of its own.
+
+        Args:
+            trail: where.
+            question: gets the simulator.
+            stays: the question leaves the simulator where it is.
+
+        Raises:
+            CrashError: if the simulator goes down.
+        """
+        simulator = self._at(trail)
+        if isinstance(simulator, str):
+            raise CrashError(simulator)
+        try:
+            answer = question(simulator)
+        except Exception as error:
+            raise CrashError(self._drop(simulator, error)) from error
+        self._live.append((trail if stays else None, simulator))
+        return answer
+
     def close(self) -> None:
         """End all simulators; the next state that is asked for starts one again."""
         _close_all(self._live, self._process)
@@ -112,6 +134,8 @@ class Stage:
             for command in trail.commands:
                 view, passed = simulator.step(command), Trail(trail.task, (*passed.commands, command))
                 self._check(passed, view)
+        except ImportError:
+            raise
         except Exception as error:
             return self._drop(simulator, error)
         return simulator

@@ -33,6 +33,7 @@ class World(Puzzle[Trail, str]):
     """First words of commands, longest form first where one begins another; what begins otherwise is no command."""
     most_live: ClassVar[int] = 1
     """Simulators that run side by side at most; each further episode in play replays its commands."""
+    most_at_once: ClassVar[int | None] = 1
     refusals_are_free: ClassVar[bool] = False
     """A command that is refused leaves the simulator exactly as it was."""
     listed_only: ClassVar[bool] = True

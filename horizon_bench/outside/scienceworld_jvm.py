@@ -1,0 +1,191 @@
+"""One running copy of ScienceWorld: a Java virtual machine with the package's simulator, and the words with it.
+
+The machine starts with the first task and dies with its parent process, however that ends: it reads from a pipe whose
+other end only the parent holds. Two things make it repeat itself, which the package alone does not: its random numbers
+are seeded by the task, and its objects hash by their number (see `class_files`).
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from horizon_bench.outside.class_files import add_hash_code
+from horizon_bench.outside.commands import tidy
+from horizon_bench.outside.extras import need
+from horizon_bench.outside.scienceworld_bank import Measured
+from horizon_bench.outside.simulators import View
+
+JAVA = "apt-get install default-jre-headless"
+"""Command that installs a Java runtime on Debian and its relatives."""
+JAVA_OPTIONS = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+"""One small machine: half a gigabyte for its objects, no threads besides the one that plays."""
+UNKNOWN = "No known action matches that input."
+_AMBIGUOUS = "Ambiguous request"
+_SUBGOAL = re.compile(r"^\d+\t(true|false)\t\s*\w+\t(.*)$", re.MULTILINE)
+_ENTITY = "scienceworld/struct/EnvObject.class"
+
+
+@dataclass(eq=False)
+class ScienceWorldSimulator:
+    """A Java virtual machine that plays one task at a time."""
+
+    patience: float = 300.0
+    """Seconds that one call may take before the machine counts as hanging."""
+    process: Any = None
+    _gateway: Any = None
+    _server: Any = None
+    _options: int = 0
+    """Numbered choices of the question that the world has asked; 0 if it has asked none."""
+
+    def reset(self, task: str) -> View:
+        """Begin a task anew."""
+        self._load(task, gold=False)
+        return self._view(str(self._server.freeActionLook()))
+
+    def step(self, command: str) -> View:
+        """Carry out one command; `choose 1` answers a question of the world."""
+        if self._options:
+            number = command.removeprefix("choose ")
+            if number != "none" and not (number.isdigit() and int(number) < self._options):
+                return View("", refused="first answer the question: choose one of its numbers, or choose none")
+            command = "" if number == "none" else number
+            self._options = 0
+        elif command.startswith("choose "):
+            return View("", refused="there is nothing to choose from")
+        told = str(self._server.step(command)).strip()
+        if told == UNKNOWN and command:
+            return View("", refused="the world does not know this command here")
+        if told.startswith(_AMBIGUOUS):
+            self._options = sum(line[:1].isdigit() for line in told.splitlines())
+        return self._view(told)
+
+    def commands(self) -> tuple[str, ...]:
+        """Return the commands that are possible now, thousands in a room full of things."""
+        if self._options:
+            return (*(f"choose {number}" for number in range(self._options)), "choose none")
+        return tuple(sorted(map(str, self._server.getValidActionObjectCombinations())))
+
+    def measure(self, task: str) -> Measured:
+        """Return the gold commands of a task, played up to the goal; the task has to be begun anew afterwards."""
+        self._load(task, gold=True)
+        gold = [_spelled(str(command)) for command in self._server.getGoldActionSequence()]
+        view, played = self.reset(task), list[str]()
+        for command in gold:
+            after = self.step(command)
+            if after.refused:
+                continue
+            view = after
+            played.append(command)
+            if view.won or view.lost:
+                break
+        problem = ""
+        if not view.won:
+            score = round(100 * float(self._server.getScore()))
+            problem = f"score {score} after {len(played)} of {len(gold)} commands"
+        return Measured(tuple(played), tuple(name for _, name in self._progress()), 0.0, problem)
+
+    def splits(self, task: str) -> dict[str, tuple[int, int]]:
+        """Return the variations of each split of a task, as first and one beyond the last."""
+        self._load(f"{task}/0", gold=False)
+        found = {}
+        for split, numbers in (
+            ("train", self._server.getVariationsTrain()),
+            ("validation", self._server.getVariationsDev()),
+            ("test", self._server.getVariationsTest()),
+        ):
+            own = sorted(map(int, numbers))
+            if own != list(range(own[0], own[-1] + 1)):
+                raise ValueError(f"the {split} variations of {task} are not in a row")
+            found[split] = (own[0], own[-1] + 1)
+        return found
+
+    def close(self) -> None:
+        """End the machine."""
+        gateway, process = self._gateway, self.process
+        self._gateway = self._server = self.process = None
+        if gateway is not None:
+            with suppress(Exception):
+                gateway.close()
+        if process is not None:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                with suppress(OSError):
+                    pipe.close()
+
+    # ---------------------------------------------------------------- the machine
+
+    def _load(self, task: str, gold: bool) -> None:
+        """Load a task, with the same chances every time."""
+        if self._server is None:
+            self._start()
+        name, _, number = task.partition("/")
+        digest = blake2b(task.encode(), digest_size=7).digest()
+        self._identifiers.reset()
+        self._random.setSeed(int.from_bytes(digest, "big"))
+        self._options = 0
+        self._server.load(name, int(number), "", gold)
+
+    def _start(self) -> None:
+        """Start the machine.
+
+        Raises:
+            ImportError: if the package or Java is missing.
+        """
+        jar = need("scienceworld.constants", "ScienceWorld").JAR_PATH
+        java = need("py4j.java_gateway", "ScienceWorld")
+        with TemporaryDirectory(prefix="horizon-bench-") as folder:
+            place = Path(folder, _ENTITY)
+            place.parent.mkdir(parents=True)
+            with zipfile.ZipFile(jar) as archive:
+                place.write_bytes(add_hash_code(archive.read(_ENTITY), "uuid"))
+            try:
+                port, self.process = java.launch_gateway(
+                    classpath=f"{folder}:{jar}",
+                    javaopts=list(JAVA_OPTIONS),
+                    die_on_exit=True,
+                    cwd=str(Path(jar).parent),
+                    return_proc=True,
+                )
+            except FileNotFoundError as error:
+                raise ImportError(f"ScienceWorld needs a Java runtime ({error}); run: {JAVA}") from error
+            parameters = java.GatewayParameters(auto_field=True, port=port, read_timeout=self.patience)
+            self._gateway = java.JavaGateway(gateway_parameters=parameters, java_process=self.process)
+            machine = self._gateway.jvm
+            self._server = machine.scienceworld.runtime.pythonapi.PythonInterface()
+            machine.java.lang.Class.forName("scienceworld.struct.EnvObject")
+        self._random = getattr(getattr(machine.scala.util, "Random$"), "MODULE$")
+        self._identifiers = getattr(getattr(machine.util, "UniqueIdentifier$"), "MODULE$")
+
+    # ---------------------------------------------------------------- what it tells
+
+    def _progress(self) -> list[tuple[bool, str]]:
+        """Return whether each sequential subgoal is reached, and its name."""
+        told = str(self._server.getGoalProgressStr()).partition("Unordered and Optional")[0]
+        return [(done == "true", name.strip()) for done, name in _SUBGOAL.findall(told)]
+
+    def _view(self, told: str) -> View:
+        """Return what the world tells after a command."""
+        server, score = self._server, float(self._server.getScore())
+        won = score > 0.999
+        here = str(server.freeActionLook()).strip()
+        parts = [str(server.freeActionTaskDesc()).strip(), "" if told.strip() == here else told, here]
+        parts.append(str(server.freeActionInventory()).strip())
+        return View(
+            text="\n".join(part for part in parts if part).replace("\t", "  "),
+            won=won,
+            lost=not won and (score < 0 or bool(server.getCompleted())),
+            subgoals=tuple(done for done, _ in self._progress()),
+        )
+
+
+def _spelled(command: str) -> str:
+    """Return a gold command in our words."""
+    return f"choose {command}" if command.isdigit() else tidy(command)
