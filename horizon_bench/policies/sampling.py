@@ -14,6 +14,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from horizon_bench.policies.kernels.decoding import Rules
+from horizon_bench.policies.tiny_fast import is_fast, suffix_states, write_replies
 from horizon_bench.policies.tiny_model import TinyForCausalLM
 
 
@@ -100,6 +102,20 @@ def sample(model: TinyForCausalLM, prompts: Tensor, uniforms: Tensor, sampling: 
         sampling: temperature, cap and slip.
         marks: ids of padding, end and end of thought.
     """
+    cap = min(sampling.max_new_tokens, model.config.max_reply_tokens)
+    if not is_fast(model):
+        return sample_plainly(model, prompts, uniforms, sampling, marks)
+    rules = Rules(sampling.temperature, sampling.slip, marks.end, marks.thought_end, model.config.num_attention_heads)
+    written = write_replies(model, prompts, uniforms, rules, cap, marks.pad)
+    ids, logprobs, lengths, entropy, ended = (torch.from_numpy(part) for part in written)
+    return Samples(ids, logprobs, lengths, entropy / lengths, ~ended)
+
+
+@torch.inference_mode()
+def sample_plainly(
+    model: TinyForCausalLM, prompts: Tensor, uniforms: Tensor, sampling: Sampling, marks: Marks
+) -> Samples:
+    """Return what `sample` returns, by the operations of torch: for models that the kernels cannot compute."""
     length, cap = prompts.shape[1], min(sampling.max_new_tokens, model.config.max_reply_tokens)
     hidden, cache = _prefill(model, prompts, cap)
     tokens, positions = model.model.tables()
@@ -177,6 +193,35 @@ def reply_outputs(
     Returns:
         Log-probabilities, shape [rows, tokens], 0 where `mask` is false; values, shape [rows], None without a critic.
     """
+    if not is_fast(model):
+        return plain_reply_outputs(model, prompts, replies, mask, sampling, marks)
+    lengths = mask.sum(1)
+    suffixes = torch.cat([prompts[:, -1:], replies[:, :-1]], 1)
+    states, row, place = suffix_states(model, prompts[:, :-1], suffixes, lengths.clamp(min=1))
+    logits = model.lm_head(states) / sampling.temperature
+    found = logits.gather(1, replies[row, place][:, None])[:, 0] - logits.logsumexp(-1)
+    if sampling.slip:
+        closed = (replies == marks.thought_end).long()
+        thinking = ((closed.cumsum(1) - closed) == 0).to(found.dtype)[row, place]
+        share = sampling.slip * thinking
+        found = torch.log(found.exp() * (1.0 - share) + share / logits.shape[-1])
+    logprobs = torch.zeros(mask.shape).index_put((row, place), found).masked_fill(~mask, 0.0)
+    return logprobs, _first_values(model, states, row, place)
+
+
+def _first_values(model: TinyForCausalLM, states: Tensor, row: Tensor, place: Tensor) -> Tensor | None:
+    """Return the critic's value at each row's first place, shape [rows]; None without a critic."""
+    if model.value_head is None:
+        return None
+    first = (place == 0).nonzero()[:, 0]
+    values = model.value_head(states[first])[:, 0]
+    return torch.zeros_like(values).index_put((row[first],), values)
+
+
+def plain_reply_outputs(
+    model: TinyForCausalLM, prompts: Tensor, replies: Tensor, mask: Tensor, sampling: Sampling, marks: Marks
+) -> tuple[Tensor, Tensor | None]:
+    """Return what `reply_outputs` returns, by the operations of torch: for models that the kernels cannot compute."""
     ids = torch.cat([prompts, replies[:, :-1]], 1)
     hidden = model.model(ids, first_query=prompts.shape[1] - 1).last_hidden_state
     logits = model.lm_head(hidden) / sampling.temperature
