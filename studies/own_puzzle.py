@@ -1,9 +1,10 @@
-"""Studies on a puzzle of your own: `--puzzle MODULE:NAME`, with its examples or its bank as levels.
+"""Studies on a puzzle of your own: `--puzzle MODULE:NAME`, with its own levels or its examples as levels.
 
 NAME is a class of the module, a name in `PUZZLES`, or an environment id that the module registers by
-`horizon_bench.register_puzzle`. Starts are the puzzle's examples and, where these are few, states that moves reach from
-them. They are sorted by goal distance into three levels `D1`, `D2`, `D3`, near to far, and within each level split by
-content key.
+`horizon_bench.register_puzzle`. A puzzle that states `levels()` and `starts(level, split)` is taken at its word: its
+first level is the short one, the next the long one, and SFT sees both. Of others the starts are the examples and, where
+these are few, states that moves reach from them; they are sorted by goal distance into three levels `D1`, `D2`, `D3`,
+near to far, and within each level split by content key.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from curricula import Instance
 from horizon_bench.envs.instances import find_maker
 from puzzles import PUZZLES, Puzzle
 from solvers.base import Oracle
-from studies.factors import Cell
+from studies.factors import Cell, require
 from studies.questions import Scale
 
 LEVELS = ("D1", "D2", "D3")
@@ -51,8 +52,23 @@ def scale_of(name: str) -> Scale:
     except ImportError as error:
         raise ValueError(f"cannot import module {module!r} of puzzle {name!r}: {error}") from error
     spec = _spec(loaded, module, short)
-    graded_starts(spec)
-    return Scale(short, (LEVELS[0],), (LEVELS[1],), puzzle=spec, module=module)
+    if not find_maker(spec)().levels():
+        graded_starts(spec)
+    near, far = level_names(spec)[:2]
+    return Scale(short, (near,), (far,), puzzle=spec, module=module)
+
+
+@lru_cache(maxsize=16)
+def level_names(spec: str) -> tuple[str, ...]:
+    """Return the levels of a puzzle, near to far: its own, else three by distance.
+
+    Raises:
+        ValueError: if it states a single level, where a study needs a short and a long one.
+    """
+    own = find_maker(spec)().levels()
+    if len(own) == 1:
+        raise ValueError(f"puzzle {spec!r} has one level, {own[0]}; a study needs at least two, or none")
+    return own or LEVELS
 
 
 def _spec(loaded: Any, module: str, short: str) -> str:
@@ -72,7 +88,12 @@ def _spec(loaded: Any, module: str, short: str) -> str:
 
 def own_levels(cell: Cell) -> tuple[str, ...]:
     """Return the levels of a cell's own puzzle, near to far."""
-    return LEVELS
+    return level_names(cell.puzzle)
+
+
+def taught_levels(cell: Cell) -> tuple[str, ...]:
+    """Return the levels of the expert traces: the two nearest; longer ones stay unseen."""
+    return own_levels(cell)[:2]
 
 
 def own_puzzle(cell: Cell) -> Puzzle[Any, Any]:
@@ -80,9 +101,35 @@ def own_puzzle(cell: Cell) -> Puzzle[Any, Any]:
     return find_maker(cell.puzzle)()
 
 
-def own_instances(cell: Cell, level: str, split: str) -> list[Instance]:
+def own_instances(cell: Cell, level: str, split: str, most: int | None = None) -> list[Instance]:
     """Return the instances of one level and split of a cell's own puzzle."""
-    return [one for one in graded_starts(cell.puzzle) if (one.level, one.split) == (level, split)]
+    return starts_of(cell.puzzle, level, split, most)
+
+
+def starts_of(spec: str, level: str, split: str, most: int | None = None) -> list[Instance]:
+    """Return the instances of one level and split of a puzzle.
+
+    Args:
+        spec: what environments know the puzzle by.
+        level: one of `level_names`.
+        split: `train`, `validation` or `test`.
+        most: the first of them only.
+    """
+    require("level", level, level_names(spec))
+    if level_names(spec) == LEVELS:
+        return [one for one in graded_starts(spec) if (one.level, one.split) == (level, split)][:most]
+    return list(_stated_starts(spec, level, split, most))
+
+
+@lru_cache(maxsize=64)
+def _stated_starts(spec: str, level: str, split: str, most: int | None) -> tuple[Instance, ...]:
+    """Return instances of a level that the puzzle states itself."""
+    puzzle = find_maker(spec)()
+    found = []
+    for text in puzzle.starts(level, split)[:most]:
+        distance = solvers.oracle(puzzle, puzzle.parse(text)).distance
+        found.append(Instance(spec, None, level, split, text, distance, -1, "-", "-", puzzle.key_of(text), "-"))
+    return tuple(found)
 
 
 @lru_cache(maxsize=4)
