@@ -46,7 +46,7 @@ FAMILIES: dict[str, Family] = {
     "m": Family("sudoku", 6, ("M1", "M2", "M3", "M4", "M5")),
     "l": Family("sudoku", 9, ("L1", "L2", "L3", "L4", "L5", "L6", "L7")),
     "r": Family("rush-hour", 6, ("R1", "R2", "R3", "R4", "R5")),
-    "s": Family("shop", SHOP_SIZE, ("S1", "S2", "S3", "S4", "S5", "S6")),
+    "s": Family("shop", SHOP_SIZE, ("S1", "S2", "S3", "S4")),
     TECHNIQUE_FAMILY: Family(
         "sudoku",
         9,

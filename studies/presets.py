@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from horizon_bench.mira.configs import MIRA_VARIANTS
 from studies.factors import FAMILIES, TECHNIQUE_FAMILY, USUAL_FIXED, Cell, require
 from studies.own_estimator import needs_critic
 
@@ -88,6 +89,11 @@ class Preset:
     costs: Mapping[str, FamilyCost] | None = None
     """By family; None where nobody measured them."""
 
+    def __post_init__(self) -> None:
+        """Check that a language model, and no other, has its own settings."""
+        if (self.model == "tiny") != (self.language is None):
+            raise ValueError(f"preset {self.name!r} has model {self.model!r} but says not how it is trained (language)")
+
     def needs_sft(self, cell: Cell) -> bool:
         """Return whether the cell starts from a policy after SFT."""
         return cell.credit.policy == "tiny"
@@ -130,6 +136,8 @@ class Preset:
 
     def _dearness(self, cell: Cell) -> float:
         """Return how many times longer the updates of the cell's estimator take than plain ones."""
+        if cell.credit.estimator in MIRA_VARIANTS:
+            return CRITICS_AND_REPLAY
         return ROLLOUT_VALUES if cell.credit.estimator == "vineppo" else 1.0
 
     def _slowness(self, cell: Cell) -> float:
@@ -144,6 +152,8 @@ THOUGHT_SFT, THOUGHT_PLAY = 6.0, 3.0
 """How many times longer SFT and everything else take with thoughts; measured on 4x4."""
 HALVES_SFT = 5.0
 """How many times longer SFT takes where it teaches the halves of actions as well."""
+CRITICS_AND_REPLAY = 1.6
+"""How many times longer an update of MiRA takes: critics and replay cost more than the episodes that it saves."""
 ROLLOUT_VALUES = 20.0
 """How many times longer an update takes whose values come from rollouts; 16 measured on 4x4 with short episodes."""
 COSTS = {
@@ -151,7 +161,7 @@ COSTS = {
     "m": FamilyCost(120.0, 2.0, 0.008, 0.004),
     "l": FamilyCost(600.0, 6.0, 0.03, 0.006),
     "r": FamilyCost(300.0, 3.0, 0.02, 0.004),
-    "s": FamilyCost(60.0, 1.5, 0.006, 0.001),
+    "s": FamilyCost(60.0, 1.0, 0.004, 0.001),
     TECHNIQUE_FAMILY: FamilyCost(600.0, 8.0, 0.04, 0.008),
 }
 

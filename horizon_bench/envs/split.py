@@ -63,7 +63,8 @@ class SplitReader:
         self._what_of = {move: halves(puzzle, move) for move in puzzle.all_moves()}
         self._moves = {_fold(*both): move for move, both in self._what_of.items()}
         self._whats = {what for what, _ in self._moves}
-        self._names = {call[1] for move in puzzle.all_moves() if (call := _CALL.fullmatch(puzzle.format_action(move)))}
+        texts = map(puzzle.format_action, puzzle.all_moves())
+        self._names = sorted({call[1] for text in texts if (call := _CALL.fullmatch(text))})
 
     def read(self, state: Any, pending: str | None, reply: str) -> Half:
         """Return the half that a reply gives.
@@ -102,14 +103,19 @@ class SplitReader:
         table = self._moves or {_fold(*halves(self._puzzle, move)): move for move in self._puzzle.moves(state)}
         move = table.get(_fold(pending, text))
         if move is None:
-            whole = [f"{pending}({text})"] if pending in self._names else []
-            for written in (*whole, *(f"{name}({pending}, {text})" for name in self._names)):
-                moves = self._parser.read_action(written)
-                if moves is not None and len(moves) == 1:
-                    move = moves[0]
+            move = self._read_whole(pending, text)
         if move is None:
             return replace(half, problem=f"unknown second half {text[:40]!r}", pending=pending)
         return replace(half, move=move)
+
+    def _read_whole(self, pending: str, text: str) -> Any | None:
+        """Return the one move that both halves are the text of, in any form that the puzzle reads, or None."""
+        one_argument = [f"{pending}({text})"] if pending in self._names else []
+        for written in one_argument or [f"{name}({pending}, {text})" for name in self._names]:
+            moves = self._parser.read_action(written)
+            if moves is not None and len(moves) == 1:
+                return moves[0]
+        return None
 
 
 def _fold(what: str, where: str) -> tuple[str, str]:
