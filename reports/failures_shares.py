@@ -135,15 +135,12 @@ def class_grid(one: Condition, name: str) -> Grid:
 
 def share_grid(one: Condition, share: Share) -> Grid:
     """Return the mean of a share over the attempts of each seed and puzzle."""
-    cells: dict[tuple[int, str], list[float]] = defaultdict(list)
-    distances: dict[str, int] = {}
-    for key, rows in one.attempts.items():
-        cells[key] = [float(share(row)) for row in rows]
-        distances[key[1]] = rows[0].distance
-    seeds, puzzles = sorted({seed for seed, _ in cells}), sorted(distances)
+    distances = {puzzle: rows[0].distance for (_, puzzle), rows in one.attempts.items()}
+    seeds, puzzles = sorted({seed for seed, _ in one.attempts}), sorted(distances)
+    row_of, column_of = ({key: index for index, key in enumerate(keys)} for keys in (seeds, puzzles))
     values = np.full((len(seeds), len(puzzles)), np.nan)
-    for (seed, puzzle), numbers in cells.items():
-        values[seeds.index(seed), puzzles.index(puzzle)] = np.mean(numbers)
+    for (seed, puzzle), rows in one.attempts.items():
+        values[row_of[seed], column_of[puzzle]] = sum(float(share(row)) for row in rows) / len(rows)
     return Grid(tuple(seeds), tuple(puzzles), values, np.array([distances[key] for key in puzzles]))
 
 

@@ -12,7 +12,15 @@ import numpy as np
 from horizon_bench.episodes import Episode
 from reports.conditions import Condition
 from reports.failures import CLASSES
-from reports.failures_shares import FailureChange, FailureShares, changes, classified, shares_of
+from reports.failures_shares import (
+    FailureChange,
+    FailureShares,
+    changes,
+    class_grid,
+    classified,
+    share_grid,
+    shares_of,
+)
 from reports.panels import Heat, board_name, counted
 from reports.results import Results
 from reports.table import MISSING, Table
@@ -77,25 +85,28 @@ def failure_tables(results: Results, conditions: Sequence[Condition]) -> tuple[T
 
 def share_maps(results: Results, conditions: Sequence[Condition]) -> list[Heat]:
     """Return one coloured table for each study and board: conditions by classes, shares of all attempts."""
-    boards: dict[str, list[FailureShares]] = defaultdict(list)
-    for one, stored in classified(results, conditions):
+    boards: dict[str, list[Condition]] = defaultdict(list)
+    for one, _ in classified(results, conditions):
         if not all(row.solved for row in one.records):
-            boards[_board(one)].append(shares_of(one, stored))
+            boards[_board(one)].append(one)
     return [_share_map(title, members) for title, members in boards.items()]
 
 
-def _share_map(title: str, members: Sequence[FailureShares]) -> Heat:
-    solved = [1.0 - one.failed / one.attempts for one in members]
+def _share_map(title: str, members: Sequence[Condition]) -> Heat:
     values = [
-        (share, *(one.of_attempts[name].value for name in CLASSES)) for share, one in zip(solved, members, strict=True)
+        (
+            float(np.nanmean(share_grid(one, lambda row: row.solved).values)),
+            *(float(np.nanmean(class_grid(one, name).values)) for name in CLASSES),
+        )
+        for one in members
     ]
-    attempts = counted(sorted({one.attempts for one in members}), "attempt")
+    attempts = counted(sorted({len(one.records) for one in members}), "attempt")
     return Heat(
         title=title,
         x_label="what became of the attempts (%)",
         y_label="",
         columns=("solved", *(name.replace("-", "\n") for name in CLASSES)),
-        rows=tuple(one.condition.label for one in members),
+        rows=tuple(one.label for one in members),
         values=tuple(values),
         texts=tuple(tuple(f"{100 * value:.0f}" if value else "" for value in row) for row in values),
         note=f"n = {attempts} a line. Intervals: in the table of failures.",

@@ -7,6 +7,7 @@ from horizon_bench.milestones.checking import Checker, ModelJudge, ProgramChecke
 from horizon_bench.milestones.conditions import CONDITIONS, Condition, read_condition
 from horizon_bench.milestones.generation import (
     Generated,
+    ModelPlanner,
     ask_policy,
     generate_plan,
     generation_prompt,
@@ -27,6 +28,7 @@ __all__ = [
     "MilestonePlan",
     "MilestonePolicy",
     "ModelJudge",
+    "ModelPlanner",
     "Prediction",
     "ProgramChecker",
     "ask_policy",

@@ -8,6 +8,7 @@ its own slot, and the token that names it says what to work on; elsewhere slots 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from horizon_bench.milestones.plan import MilestonePlan, current_of, solver_plan
@@ -80,14 +81,14 @@ def with_field(observation: str, tokens: tuple[str, ...]) -> str:
 class GuidedOracle:
     """An oracle whose expert works on the current milestone of a plan wherever it can."""
 
-    def __init__(self, oracle: Oracle[Any, Any], plan: MilestonePlan) -> None:
+    def __init__(self, oracle: Oracle[Any, Any], milestones: MilestonePlan) -> None:
         """Join them.
 
         Args:
             oracle: bound to the instance.
-            plan: the solver's plan of it.
+            milestones: the solver's plan of it.
         """
-        self._oracle, self._plan = oracle, plan
+        self._oracle, self.milestones = oracle, milestones
 
     def __getattr__(self, name: str) -> Any:
         """Return everything else as the oracle knows it."""
@@ -96,32 +97,33 @@ class GuidedOracle:
     def expert_moves(self, state: Any) -> tuple[Any, ...]:
         """Return the expert's moves that work on the current milestone, all of them where none does."""
         moves = self._oracle.expert_moves(state)
-        current = current_of(self._plan.done(state))
+        current = current_of(self.milestones.done(state))
         if current is None:
             return moves
-        wanted = self._oracle.subgoals.index(self._plan.milestones[current].text)
+        wanted = self._oracle.subgoals.index(self.milestones.milestones[current].text)
         return tuple(move for move in moves if self._oracle.own_subgoal(state, move) == wanted) or moves
 
 
+@dataclass(frozen=True)
 class Guide:
-    """Gives the field of states, and the expert that follows it, for supervised training."""
+    """Gives the expert that follows the milestones, and the field of its states, for supervised training."""
 
-    def __init__(self, puzzle: Puzzle[Any, Any], slots: int) -> None:
-        """Prepare.
+    puzzle: Puzzle[Any, Any]
+    slots: int
+    """Of the model; with 0 there is no field and the expert stays as it is."""
+
+    def expert(self, oracle: Oracle[Any, Any]) -> Any:
+        """Return the oracle to learn from."""
+        return GuidedOracle(oracle, solver_plan(self.puzzle, oracle)) if self.slots else oracle
+
+    def tokens(self, expert: Any, state: Any) -> tuple[str, ...]:
+        """Return the tokens of the field in a state, () without one.
 
         Args:
-            puzzle: the rules.
-            slots: of the model; with 0 there is no field and the expert stays as it is.
+            expert: what `expert` returned for the instance.
+            state: any state of it.
         """
-        self._puzzle, self._slots = puzzle, slots
-        self._last: tuple[Any, Any, MilestonePlan] | None = None
-
-    def guided(self, oracle: Oracle[Any, Any], state: Any) -> tuple[Any, tuple[str, ...]]:
-        """Return the oracle to learn from, and the tokens of the field, () without one."""
-        if not self._slots:
-            return oracle, ()
-        if self._last is None or self._last[0] is not oracle:
-            plan = solver_plan(self._puzzle, oracle)
-            self._last = (oracle, GuidedOracle(oracle, plan), plan)
-        _, guided, plan = self._last
-        return guided, field_tokens(self._puzzle, self._slots, plan, plan.done(state))
+        if not self.slots:
+            return ()
+        plan = expert.milestones
+        return field_tokens(self.puzzle, self.slots, plan, plan.done(state))

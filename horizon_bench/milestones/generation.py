@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from horizon_bench.envs.parsing import split_thought
 from horizon_bench.milestones.conditions import CONDITIONS, Condition, read_condition
 from horizon_bench.milestones.plan import MilestonePlan, solver_plan
-from horizon_bench.policies.base import Policy
+from horizon_bench.policies.base import Policy, Seat
 from puzzles.base import Puzzle
 from solvers import oracle as make_oracle
 from solvers.base import Oracle
@@ -36,6 +36,8 @@ class Generated:
     """Answers that were asked for."""
     problems: tuple[str, ...]
     """Everything that was wrong with the answers, in order."""
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Every prompt with its answer, for the count of tokens."""
 
     @property
     def from_model(self) -> bool:
@@ -66,14 +68,37 @@ def generate_plan(
         raise ValueError(f"tries is {tries}, must be at least 1")
     prompt = generation_prompt(puzzle, oracle.start, examples)
     problems: list[str] = []
+    prompts: list[tuple[str, str]] = []
     asked = prompt
     for number in range(1, tries + 1):
-        found = read_plan(ask(asked), puzzle, oracle)
+        prompts.append((asked, ask(asked)))
+        found = read_plan(prompts[-1][1], puzzle, oracle)
         if isinstance(found, MilestonePlan):
-            return Generated(found, number, tuple(problems))
+            return Generated(found, number, tuple(problems), tuple(prompts))
         problems += found
         asked = f"{prompt}\n\nYour last answer could not be used: {'; '.join(found)}. Answer again."
-    return Generated(solver_plan(puzzle, oracle), tries, tuple(problems))
+    return Generated(solver_plan(puzzle, oracle), tries, tuple(problems), tuple(prompts))
+
+
+@dataclass
+class ModelPlanner:
+    """Asks a model for the plan of each episode; a planner for `MilestonePolicy`."""
+
+    ask: Ask
+    examples: tuple[str, ...] = ()
+    """Starts of other instances, shown with the solver's plans."""
+    tries: int = 3
+    """Answers to ask for, at most."""
+    made: list[Generated] = field(default_factory=list)
+    """Every plan so far, with what it took."""
+    prompts: list[tuple[str, str]] = field(default_factory=list)
+    """Every prompt with its answer, for the count of tokens; the wrapper empties it."""
+
+    def __call__(self, seat: Seat) -> MilestonePlan:
+        """Return the plan of the episode that a seat begins."""
+        self.made.append(generate_plan(self.ask, seat.puzzle, seat.oracle, self.examples, self.tries))
+        self.prompts += self.made[-1].prompts
+        return self.made[-1].plan
 
 
 def generation_prompt(puzzle: Puzzle[Any, Any], start: Any, examples: Sequence[str] = ()) -> str:

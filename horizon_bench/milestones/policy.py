@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from horizon_bench.milestones.checking import Checker, ModelJudge, ProgramChecker
+from horizon_bench.milestones.checking import Checker, ProgramChecker
 from horizon_bench.milestones.field import field_tokens, with_field
 from horizon_bench.milestones.plan import MilestonePlan, current_of, solver_plan
 from horizon_bench.milestones.reflection import false_claims, plan_text, read_reflection, with_plan
@@ -36,6 +36,8 @@ class MilestoneCosts:
     """Tokens that reflections took in replies; part of the generated tokens that the budget counts."""
     judge_tokens: int = 0
     """Tokens of a model judge, prompts and answers."""
+    plan_tokens: int = 0
+    """Tokens of a model that writes plans, prompts and answers."""
     reflections: int = 0
     """Replies that held a readable reflection."""
     blocked: int = 0
@@ -46,8 +48,8 @@ class MilestoneCosts:
         shares = max(1, self.decisions)
         return (
             f"milestones: {self.prompt_tokens / shares:.1f} prompt and {self.reply_tokens / shares:.1f} reply tokens a "
-            f"decision, {self.judge_tokens} judge tokens; {self.reflections} of {self.decisions} replies reflected, "
-            f"{self.blocked} false claims blocked"
+            f"decision, {self.plan_tokens} tokens for plans, {self.judge_tokens} for a judge; {self.reflections} of "
+            f"{self.decisions} replies reflected, {self.blocked} false claims blocked"
         )
 
 
@@ -79,7 +81,7 @@ class MilestonePolicy:
     policy: Policy
     """Any policy."""
     planner: Planner = field(default=lambda seat: solver_plan(seat.puzzle, seat.oracle))
-    """Writes each episode's plan: the solver's by default; see `generate_plan` for a model's."""
+    """Writes each episode's plan: the solver's by default; see `ModelPlanner` for a model's."""
     checker: Checker = field(default_factory=ProgramChecker)
     """Verifies z."""
     reveal: bool = True
@@ -131,14 +133,20 @@ class MilestonePolicy:
             going = going and old is not None and decisions == old.decisions + 1
         if not going or old is None:
             plan = self.planner(seat)
+            self.costs.plan_tokens += self._drained(self.planner)
             old = self._trackers[seat] = Tracker(seat.oracle, plan, 0, confirmed=(False,) * len(plan))
         old.decisions = decisions or 0
         old.done = self.checker.done(old.plan, seat)
-        if isinstance(self.checker, ModelJudge):
-            self.costs.judge_tokens += sum(self._count(text) for pair in self.checker.prompts for text in pair)
-            self.checker.prompts.clear()
+        self.costs.judge_tokens += self._drained(self.checker)
         self.costs.decisions += 1
         return old
+
+    def _drained(self, source: object) -> int:
+        """Return the tokens of what a model was asked since the last time; 0 for what asks none."""
+        prompts: list[tuple[str, str]] = getattr(source, "prompts", [])
+        tokens = sum(self._count(text) for pair in prompts for text in pair)
+        prompts.clear()
+        return tokens
 
     def _shown(self, observation: str, seat: Seat, tracker: Tracker) -> str:
         """Return the observation with the plan in it."""
@@ -174,7 +182,7 @@ class MilestonePolicy:
             return reply
         self.costs.reflections += reflection.stated
         self.costs.reply_tokens += self._count(line)
-        if not len(reply.reply_ids):
+        if not len(reply.reply_ids) + reply.extra_tokens:
             tell = getattr(seat, "count_tokens", lambda tokens: None)
             tell(self._count(reply.text))
         return replace(reply, text=rest)

@@ -133,11 +133,11 @@ def build_rows(
     replies: list[list[list[int]]] = []
     while len(prompts) < count:
         order = [instances[index].start for index in rng.permutation(len(instances))]
-        for oracle, state in expert_states(puzzle, order, rng):
+        for oracle, state in expert_states(puzzle, order, rng, guide.expert):
             feedback = FEEDBACK[rng.integers(1, 3) if rng.random() < config.feedback_share else 0]
-            expert, milestones = guide.guided(oracle, state)
-            prompts.append([ids[token] for token in (*puzzle.compact(state), feedback, *milestones)])
-            replies.append([_reply_ids(policy, reply) for reply in writer.targets(expert, state, config.modes)])
+            board = (*puzzle.compact(state), feedback, *guide.tokens(oracle, state))
+            prompts.append([ids[token] for token in board])
+            replies.append([_reply_ids(policy, reply) for reply in writer.targets(oracle, state, config.modes)])
             if len(prompts) >= 2 * count:
                 break
     chosen = rng.permutation(len(prompts))[:count]
@@ -282,10 +282,11 @@ def measure(
     if not config.accuracy_states:
         return {}
     order = [instances[index].start for index in rng.permutation(len(instances))[: config.accuracy_states]]
-    places = list(expert_states(puzzle, order, rng))
+    guide = Guide(puzzle, policy.milestone_slots)
+    places = list(expert_states(puzzle, order, rng, guide.expert))
     places = [places[index] for index in rng.permutation(len(places))[: config.accuracy_states]]
-    calm, guide = policy.with_sampling(thought_slip=0.0), Guide(puzzle, policy.milestone_slots)
-    boards = [(*puzzle.compact(state), FEEDBACK[0], *guide.guided(oracle, state)[1]) for oracle, state in places]
+    calm = policy.with_sampling(thought_slip=0.0)
+    boards = [(*puzzle.compact(state), FEEDBACK[0], *guide.tokens(oracle, state)) for oracle, state in places]
     accuracy: dict[str, float] = {}
     for mode in dict.fromkeys(mode for mode in config.modes if mode not in HALF_MODES):
         prompts = [" ".join((*board, MODE_TOKENS[mode])) for board in boards]

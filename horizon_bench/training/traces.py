@@ -167,7 +167,10 @@ def _no_rank(move: Any) -> int:
 
 
 def expert_states(
-    puzzle: Puzzle[Any, Any], starts: Sequence[str], rng: np.random.Generator
+    puzzle: Puzzle[Any, Any],
+    starts: Sequence[str],
+    rng: np.random.Generator,
+    expert: Callable[[Oracle[Any, Any]], Oracle[Any, Any]] = lambda oracle: oracle,
 ) -> Iterator[tuple[Oracle[Any, Any], Any]]:
     """Yield every unsolved state of one expert walk from each start, ties broken at random.
 
@@ -175,10 +178,11 @@ def expert_states(
         puzzle: the rules.
         starts: starts as `Puzzle.format` writes them.
         rng: breaks ties.
+        expert: makes the oracle whose moves are walked and which is yielded, of the plain one.
     """
     for text in starts:
         state = puzzle.parse(text)
-        oracle = make_oracle(puzzle, state)
+        oracle = expert(make_oracle(puzzle, state))
         while choices := oracle.expert_moves(state):
             yield oracle, state
             state = puzzle.apply(state, choices[rng.integers(len(choices))])

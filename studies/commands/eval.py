@@ -85,6 +85,8 @@ class Evaluate:
             append(self.records, rows)
         print(f"{self.policy} on {name} as {self.interface}, errors: {self.on_error}, {self.split} puzzles\n")
         print("\n".join(table(_condition(name, rows), levels)))
+        if costs := getattr(policy, "costs", None):
+            print(costs.text())
         return 0
 
     def _instances(self) -> tuple[str, tuple[str, ...], list[Instance]]:

@@ -114,16 +114,18 @@ def test_a_model_without_the_field_says_how_to_get_one(with_slots):
 def test_the_guided_expert_works_on_the_current_milestone():
     guide, one = Guide(SUDOKU, 4), known()
     plan, state = solver_plan(SUDOKU, one), one.start
-    rng = np.random.default_rng(0)
+    expert, rng = guide.expert(one), np.random.default_rng(0)
+    assert expert.distance == one.distance
     while moves := one.expert_moves(state):
-        expert, tokens = guide.guided(one, state)
-        chosen = expert.expert_moves(state)
+        chosen, tokens = expert.expert_moves(state), guide.tokens(expert, state)
         wanted = one.subgoals.index(tokens[-1])
         there = [move for move in moves if one.own_subgoal(state, move) == wanted]
         assert list(chosen) == (there or list(moves))
         assert tokens == field_tokens(SUDOKU, 4, plan, plan.done(state))
         state = SUDOKU.apply(state, chosen[rng.integers(len(chosen))])
-    assert Guide(SUDOKU, 0).guided(one, state) == (one, ())
+    assert expert.expert_moves(state) == ()
+    assert Guide(SUDOKU, 0).expert(one) is one
+    assert Guide(SUDOKU, 0).tokens(one, state) == ()
 
 
 def test_rows_of_supervised_training_hold_the_field(with_slots):

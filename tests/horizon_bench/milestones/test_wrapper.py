@@ -1,3 +1,4 @@
+import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -6,7 +7,15 @@ import pytest
 from curricula import load_bank
 from horizon_bench.envs.puzzle_env import PuzzleEnv
 from horizon_bench.envs.settings import Settings
-from horizon_bench.milestones import MilestonePlan, MilestonePolicy, ModelJudge, ProgramChecker, solver_plan
+from horizon_bench.milestones import (
+    MilestonePlan,
+    MilestonePolicy,
+    ModelJudge,
+    ModelPlanner,
+    ProgramChecker,
+    read_condition,
+    solver_plan,
+)
 from horizon_bench.milestones.plan import current_of
 from horizon_bench.policies import Reply, make_policy
 from horizon_bench.rollout import rollout
@@ -180,8 +189,6 @@ def test_rules_see_a_full_box_where_the_solver_sees_a_wrong_one():
     wrong = bytes(held or known.solution[cell] % 4 + 1 for cell, held in enumerate(known.start.values))
     seat = SimpleNamespace(state=known.start._replace(values=wrong))
     assert not any(ProgramChecker("solver").done(plan, seat))
-    from horizon_bench.milestones import read_condition
-
     boxes = MilestonePlan(tuple(read_condition(rules, known, f"box {each.text[1:]}") for each in plan.milestones))
     assert all(ProgramChecker("rules").done(boxes, seat))
     assert not any(ProgramChecker("solver").done(boxes, seat))
@@ -205,3 +212,19 @@ def test_a_judge_confirms_only_what_it_clearly_answers_and_its_tokens_count():
 
 def test_current_is_the_first_unmet_milestone():
     assert [current_of(done) for done in ((False, True), (True, False), (True, True), ())] == [0, 1, None, None]
+
+
+def test_a_model_plans_each_episode_once_and_its_tokens_count():
+    one = instance()
+    rows = [f"row {row + 1}" for row in range(4) if "." in one.start[4 * row : 4 * row + 4]]
+    answers = iter([json.dumps({"milestones": rows}), "no plan"])
+    planner = ModelPlanner(lambda prompt: next(answers), (instance(index=1).start,), tries=1)
+    policy = Scripted(lambda observation, seat: right_action(seat))
+    wrapper = MilestonePolicy(policy, planner=planner)
+    episodes = rollout(wrapper, [one], Settings(), attempts=2)
+    assert all(episode.solved for episode in episodes)
+    assert [made.from_model for made in planner.made] == [True, False]
+    assert "row" in policy.prompts[0].split("Milestones:")[1].split("Board:")[0]
+    assert "box" in policy.prompts[1].split("Milestones:")[1].split("Board:")[0]
+    texts = [text for made in planner.made for pair in made.prompts for text in pair]
+    assert wrapper.costs.plan_tokens == sum(len(text.split()) for text in texts)
