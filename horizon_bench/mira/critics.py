@@ -19,7 +19,8 @@ from torch import Tensor, nn
 from horizon_bench.credit.batch import FloatArray
 from horizon_bench.episodes import Episode
 from horizon_bench.mira.labels import episode_labels
-from horizon_bench.policies.tiny_model import TinyForCausalLM, TinyModel
+from horizon_bench.policies.tiny_fast import is_fast, suffix_states
+from horizon_bench.policies.tiny_model import TinyForCausalLM
 
 PREDICTED_AT_ONCE = 2048
 """States of one forward pass without gradients; changes nothing but memory and the last bits of float arithmetic."""
@@ -31,16 +32,28 @@ class DualCritic(nn.Module):
     def __init__(self, model: TinyForCausalLM) -> None:
         """Copy the trunk of `model`; both heads start at one half for every state."""
         super().__init__()
-        self.trunk: TinyModel = copy.deepcopy(model.model)
+        self.copied: TinyForCausalLM = copy.deepcopy(model)
         self.heads = nn.Linear(model.config.hidden_size, 2)
         nn.init.zeros_(self.heads.weight)
         nn.init.zeros_(self.heads.bias)
 
     def forward(self, prompts: Tensor) -> Tensor:
         """Return the logits of value and potential, shape [states, 2], for prompts of shape [states, tokens]."""
-        hidden = self.trunk(prompts, first_query=prompts.shape[1] - 1).last_hidden_state
-        logits: Tensor = self.heads(hidden[:, 0])
+        logits: Tensor = self.heads(self._last_states(prompts))
         return logits
+
+    def learned(self) -> list[nn.Parameter]:
+        """Return what learns: trunk and heads, not the copy's head for tokens."""
+        return [*self.copied.model.parameters(), *self.heads.parameters()]
+
+    def _last_states(self, prompts: Tensor) -> Tensor:
+        """Return the trunk's state at each prompt's last token, shape [states, width]."""
+        if not is_fast(self.copied):
+            hidden: Tensor = self.copied.model(prompts, first_query=prompts.shape[1] - 1).last_hidden_state[:, 0]
+            return hidden
+        ones = torch.ones(len(prompts), dtype=torch.long)
+        states, rows, _ = suffix_states(self.copied, prompts[:, :-1], prompts[:, -1:], ones)
+        return torch.zeros_like(states).index_put((rows,), states)
 
 
 @dataclass(frozen=True)
@@ -104,9 +117,7 @@ class Critics:
         """
         self.module = DualCritic(model)
         self.potential = potential
-        self.optimiser = torch.optim.AdamW(
-            self.module.parameters(), lr=learning_rate, betas=(0.9, 0.99), weight_decay=0.0
-        )
+        self.optimiser = torch.optim.AdamW(self.module.learned(), lr=learning_rate, betas=(0.9, 0.99), weight_decay=0.0)
 
     def fit(self, targets: CriticTargets, steps: int, batch: int, rng: np.random.Generator) -> dict[str, float]:
         """Take optimiser steps on random states and return the mean losses, `value_loss` and `potential_loss`."""
@@ -118,7 +129,7 @@ class Critics:
             parts = critic_losses(logits, targets.solved[rows], targets.progress[rows])
             self.optimiser.zero_grad()
             (parts[0] + parts[1] if self.potential else parts[0]).backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(self.module.parameters(), 1.0)
+            nn.utils.clip_grad_norm_(self.module.learned(), 1.0)
             self.optimiser.step()
             losses.append([float(part.detach()) for part in parts])
         value, potential = np.mean(losses, axis=0)

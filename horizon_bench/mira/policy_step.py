@@ -86,10 +86,10 @@ class PolicyLearner:
             gamma=mira.gamma,
             shaping=mira.shaping_at(number),
         )
-        current = self._logprobs(self.policy.model, batch, torch.arange(len(batch)))
-        return Material(
-            batch, current, advantages, np.repeat(solved.astype(np.float64), lengths), sum(lengths[: len(new)])
-        )
+        fresh = sum(lengths[: len(new)])
+        current = self._logprobs(self.policy.model, batch, torch.arange(fresh, len(batch)))
+        current[:fresh] = batch.sampling_logprobs[:fresh]  # the policy that wrote them is the present one
+        return Material(batch, current, advantages, np.repeat(solved.astype(np.float64), lengths), fresh)
 
     def choose(self, material: Material, rng: np.random.Generator) -> Tensor:
         """Return the rows to learn from: all new replies, and the plausible ones among the others, not too many."""
@@ -152,7 +152,7 @@ class PolicyLearner:
     def _logprobs(self, model: TinyForCausalLM, batch: ReplyBatch, rows: Tensor) -> Tensor:
         """Return the log-probability of each token of some replies, shape of all replies."""
         result = torch.zeros(batch.replies.shape)
-        for chosen in batch.micro_batches(rows, self.config.micro_batch):
+        for chosen in batch.micro_batches(rows, self.config.micro_batch) if len(rows) else ():
             part = batch.select(chosen)
             result[chosen, : part.mask.shape[1]] = self._scores(model, part)
         return result

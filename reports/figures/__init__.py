@@ -18,6 +18,7 @@ from reports.figures.maps import draw_map
 from reports.figures.style import SETTINGS, png_bytes, svg_bytes, write_figure
 from reports.figures.timeline import draw_timeline, timeline_size
 from reports.gather_credit import credit_map, credit_pictures, missing_pictures
+from reports.gather_critics import calibration_panels, critic_pictures
 from reports.gather_edge import edge_panels
 from reports.gather_success import horizon_panels, success_panels, technique_maps
 from reports.gather_training import cost_panels, metric_panels, training_panels
@@ -209,6 +210,20 @@ FIGURES: dict[str, FigureKind] = {
         "fills late was cut off at work, one that stays as it is had stopped getting on.",
         subgoal_maps,
         draw_map,
+    ),
+    "calibration": FigureKind(
+        "Can the critics be believed?",
+        "What MiRA's critics predicted of new episodes, before they learned from them, against what came: success for "
+        "the value critic, progress labels of solved episodes for the potential critic.",
+        _of_runs(calibration_panels),
+        draw_points,
+    ),
+    "critics": FigureKind(
+        "What the critics expect along an episode",
+        "Predictions of MiRA's critics at every state of one solved and one failed episode. Chosen by rule among those "
+        "of the last update: of the solved ones that with most decisions, of the failed ones that with most subgoals.",
+        _of_runs(critic_pictures),
+        draw_points,
     ),
     "credit": FigureKind(
         "Who gets the credit?",

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from horizon_bench.episodes import Episode, Turn
+from horizon_bench.mira.calibration import calibration_metrics
+from horizon_bench.mira.replay import Replayed, write_part
 from reports.records import (
     CellRecord,
     EvaluationRecord,
@@ -43,6 +45,8 @@ class Arm:
     study: str = "horizon"
     techniques: tuple[str, ...] = ("-",)
     voided: float = 0.0
+    critics: bool = False
+    """Whether the runs have MiRA's critics and a replay buffer."""
 
 
 ARMS = (
@@ -109,8 +113,23 @@ def make_run(folder: Path, arm: Arm, seed: int, puzzles: int = 30, updates: int 
     speed = 0.5 if arm.interface == "atomic" else 0.7
     append(run / "timings.jsonl", (timing(arm, seed, update, speed) for update in range(1, updates + 1)))
     write_episodes(run / "episodes.parquet", stored_episodes(arm, seed, updates, rng))
+    if arm.critics:
+        write_replay(run, arm, seed, updates)
     (run / "done.json").write_text("{}\n", encoding="utf8")
     return run
+
+
+def write_replay(run: Path, arm: Arm, seed: int, updates: int) -> None:
+    """Write the last part of a replay buffer: one solved and one failed attempt, with what critics expected."""
+    rng = np.random.default_rng(5)
+    attempts = [episode("T3", 0, attempt, arm, rng) for attempt in range(30)]
+    rows = []
+    for one in attempts:
+        count = len(one.turns)
+        values = tuple(np.linspace(0.4, 0.9 if one.solved else 0.2, count).tolist())
+        potentials = tuple(np.linspace(0.0, 0.9, count).tolist())
+        rows.append(Replayed(one, updates - 1, 0, seed, arm.interface, 0.8, "-", "pool", values, potentials))
+    write_part(run / "replay" / f"update-{updates - 1:06d}.parquet", rows)
 
 
 def cell_of(arm: Arm, seed: int) -> CellRecord:
@@ -207,6 +226,10 @@ def update_record(arm: Arm, seed: int, update: int, skill: float, rng: np.random
         "zar": 0.3 * arm.voided,
         "ccr": 1.1 + arm.voided,
     }
+    if arm.critics:
+        for critic in ("value", "potential"):
+            chances = rng.random(400)
+            metrics |= calibration_metrics(critic, chances, (rng.random(400) < chances).astype(float))
     calls = 192 * (3 if macro else 9) * update
     return UpdateRecord(
         arm.study, arm.name, seed, "rl", update, "+".join(arm.train), metrics, 12 * calls, calls, 192 * 9 * update

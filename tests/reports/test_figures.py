@@ -31,7 +31,7 @@ def risky(make, tmp_path_factory: pytest.TempPathFactory) -> Results:
     for slip in (0, 10):
         for interface in ("atomic", "macro"):
             name, label = f"study-sudoku-{interface}-t3-outcome-slip{slip}", f"{interface}, slip {slip}"
-            options = {"study": "turn-risk", "voided": slip / 100, "techniques": techniques}
+            options = {"study": "turn-risk", "voided": slip / 100, "techniques": techniques, "critics": True}
             arms.append(make.arm(name, label, interface, **options))
     return load_results(make.results(tmp_path_factory.mktemp("risky"), tuple(arms), seeds=2, puzzles=6))
 
