@@ -58,8 +58,9 @@ def _copy(source: Path, folder: RunFolder, study: str) -> None:
         folder.append_timing(timing)  # type: ignore[arg-type]
     if (source / EPISODES).exists():
         write_episodes(folder.path / EPISODES, _renamed(read_episodes(source / EPISODES), study))
-    if (source / "checkpoints").exists():
-        shutil.copytree(source / "checkpoints", folder.checkpoints, dirs_exist_ok=True)
+    for name in ("checkpoints", "replay"):
+        if (source / name).exists():
+            shutil.copytree(source / name, folder.path / name, dirs_exist_ok=True)
     if (source / "sft.done").exists():
         (folder.path / "sft.done").touch()
 
