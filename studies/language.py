@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from horizon_bench.envs.interfaces import find_interface
 from horizon_bench.envs.settings import Settings
+from horizon_bench.mira.configs import MIRA_VARIANTS
 from horizon_bench.training.configs import RolloutConfig, UpdateConfig
 from studies.factors import Cell
 from studies.presets import Preset
@@ -77,6 +78,8 @@ def language_training(job: CellJob, update: UpdateConfig, levels: tuple[str, ...
     for name in UNTOLD:
         if getattr(cell, name) != getattr(Cell, name):
             raise ValueError(f"cell {cell.name} varies {name}, which only the small model has; leave that word out")
+    if cell.credit.estimator in MIRA_VARIANTS:
+        raise ValueError(f"cell {cell.name}: phases with critics train the small model only; use --preset cpu")
     if cell.interface == "split":
         raise ValueError(f"cell {cell.name}: a language model has no expert traces for split; leave that interface out")
     settings = played(cell, cell.interface, preset)
