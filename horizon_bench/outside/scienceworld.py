@@ -7,11 +7,13 @@ machine of the package (`scienceworld_jvm`), one for each process, started when 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from horizon_bench.outside.commands import tidy
+from horizon_bench.outside.commands import command_pattern, tidy
 from horizon_bench.outside.scienceworld_bank import BANK, LEVELS, Bank, Measured, read_bank
 from horizon_bench.outside.scienceworld_jvm import ScienceWorldSimulator
 from horizon_bench.outside.simulators import Trail
@@ -33,7 +35,7 @@ VERBS = (
         "flush",
         "focus on",
     ),
-    *("go", "inventory", "look around", "look at", "look in", "mix", "move", "open", "pick up", "pour", "put down"),
+    *("go", "look around", "look at", "look in", "mix", "move", "open", "pick up", "pour", "put down"),
     *("read", "use", "wait", "wait1", "choose"),
 )
 _EXAMPLES = 8
@@ -132,6 +134,11 @@ class ScienceWorld(World):
         return self.starts("short", "train")[:_EXAMPLES]
 
     # ---------------------------------------------------------------- rules and text
+
+    @cached_property
+    def action_pattern(self) -> re.Pattern[str]:  # type: ignore[override]
+        """A verb and the words up to the next one; `inventory` alone, for things are `in inventory` as well."""
+        return re.compile(rf"{command_pattern(VERBS).pattern}|(?<![\w-])inventory(?![\w-])", re.IGNORECASE)
 
     def moves(self, state: Trail) -> tuple[str, ...]:
         """Return the commands that the world lists as possible; it is asked each time, for they are thousands."""

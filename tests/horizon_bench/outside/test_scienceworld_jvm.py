@@ -1,0 +1,216 @@
+# The names of the package's simulator are Java's.
+# ruff: noqa: N802
+
+from __future__ import annotations
+
+import sys
+import zipfile
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from test_class_files import class_file
+
+from horizon_bench.outside import Trail
+from horizon_bench.outside.scienceworld import ScienceWorld
+from horizon_bench.outside.scienceworld_jvm import JAVA, ScienceWorldSimulator
+
+QUESTION = "Ambiguous request: Please enter the number\n0:\tfocus on red apple\n1:\tfocus on green apple\n"
+GOLD = ("open door", "dance", "focus on apple", "1", "wait1")
+
+
+class Server:
+    """Speaks like the package's simulator: focusing on the second apple is the goal, on the first a failure."""
+
+    def __init__(self) -> None:
+        self.loads: list[tuple[str, int, bool]] = []
+        self.asked = False
+        self.open = False
+        self.score = 0.0
+
+    def load(self, task: str, variation: int, simplification: str, gold: bool) -> None:
+        self.loads.append((task, variation, gold))
+        self.asked, self.open, self.score = False, False, 0.0
+
+    def step(self, command: str) -> str:
+        if self.asked:
+            self.asked = False
+            if command == "":
+                return "Cancelled."
+            self.score = 1.0 if command == "1" else -1.0
+            return "You focus on the apple."
+        if command == "open door":
+            self.open = True
+            return "The door is now open."
+        if command == "focus on apple":
+            self.asked = True
+            return QUESTION
+        return "No known action matches that input."
+
+    def getScore(self) -> float:
+        return self.score
+
+    def getCompleted(self) -> bool:
+        return self.score != 0
+
+    def getGoalProgressStr(self) -> str:
+        def flag(value: bool) -> str:
+            return "true" if value else "false"
+
+        return (
+            f"Completed keys: \n-----\nSequential Subgoals:\n0\t{flag(self.open)}\t   GoalOpen\topen the door\n"
+            f"1\t{flag(self.score > 0)}\t   GoalFind\tfocus on apple\n"
+            "Unordered and Optional Subgoals:\n0\tfalse\t   GoalX\tanything\n"
+        )
+
+    def freeActionLook(self) -> str:
+        return "A room.\n\tan apple"
+
+    def freeActionInventory(self) -> str:
+        return "You carry nothing."
+
+    def freeActionTaskDesc(self) -> str:
+        return "Find the apple."
+
+    def getGoldActionSequence(self) -> tuple[str, ...]:
+        return GOLD
+
+    def getValidActionObjectCombinations(self) -> tuple[str, ...]:
+        return ("open door", "focus on apple", "reset task")
+
+
+@pytest.fixture
+def simulator() -> ScienceWorldSimulator:
+    made = ScienceWorldSimulator()
+    made._server = Server()
+    made._random = SimpleNamespace(setSeed=lambda seed: None)
+    made._identifiers = SimpleNamespace(reset=lambda: None)
+    return made
+
+
+class Small(ScienceWorld):
+    """The task of the server above."""
+
+    def start_simulator(self) -> ScienceWorldSimulator:
+        made = ScienceWorldSimulator()
+        made._server = Server()
+        made._random = SimpleNamespace(setSeed=lambda seed: None)
+        made._identifiers = SimpleNamespace(reset=lambda: None)
+        return made
+
+    def has_task(self, task: str) -> bool:
+        return task == "find-apple/0"
+
+
+def test_a_view_holds_task_answer_place_and_belongings(simulator: ScienceWorldSimulator) -> None:
+    assert simulator.reset("find-apple/0").text == "Find the apple.\nA room.\n  an apple\nYou carry nothing."
+    view = simulator.step("open door")
+    assert view.text == "Find the apple.\nThe door is now open.\nA room.\n  an apple\nYou carry nothing."
+    assert view.subgoals == (True, False)
+    assert not view.commands
+
+
+def test_a_question_is_answered_by_its_numbers_only(simulator: ScienceWorldSimulator) -> None:
+    simulator.reset("find-apple/0")
+    assert simulator.step("choose 0").refused
+    simulator.step("focus on apple")
+    assert simulator.commands() == ("choose 0", "choose 1", "choose none")
+    assert simulator.step("open door").refused
+    assert simulator.step("choose 2").refused
+    assert not simulator.step("choose none").won
+    simulator.step("focus on apple")
+    view = simulator.step("choose 1")
+    assert (view.won, view.lost, view.subgoals) == (True, False, (False, True))
+
+
+def test_a_wrong_focus_loses(simulator: ScienceWorldSimulator) -> None:
+    simulator.reset("find-apple/0")
+    simulator.step("focus on apple")
+    view = simulator.step("choose 0")
+    assert (view.won, view.lost) == (False, True)
+
+
+def test_gold_commands_are_measured_up_to_the_goal_without_those_that_are_refused(
+    simulator: ScienceWorldSimulator,
+) -> None:
+    measured = simulator.measure("find-apple/0")
+    assert measured.gold == ("open door", "focus on apple", "choose 1")
+    assert measured.subgoals == ("open the door", "focus on apple")
+    assert not measured.problem
+
+
+def test_a_gold_path_that_fails_says_how_far_it_came(
+    simulator: ScienceWorldSimulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Server, "getGoldActionSequence", lambda self: ("open door",))
+    assert simulator.measure("find-apple/0").problem == "score 0 after 1 of 1 commands"
+
+
+def test_the_world_measures_what_its_bank_lacks_and_plays_on_from_the_start() -> None:
+    world = Small()
+    start = world.parse("find-apple/0")
+    oracle: Any = world.make_oracle(start)
+    assert (oracle.distance, oracle.subgoals) == (3, ("open the door", "focus on apple"))
+    state = start
+    for command in oracle.plan(start):
+        state = world.apply(state, command)
+    assert world.solved(state)
+    assert oracle.subgoals_done(state) == (True, True)
+
+
+def test_the_world_lists_commands_that_can_be_written_and_refuses_in_its_words() -> None:
+    world = Small()
+    start = world.parse("find-apple/0")
+    assert world.moves(start) == ("focus on apple", "open door")
+    assert world.refusal(start, "dunk apple in tea") == "the world does not know this command here"
+    assert world.refusal(start, "open door") is None
+    lost = world.apply(world.apply(start, "focus on apple"), "choose 0")
+    assert (world.moves(lost), world.failure(lost), world.refusal(lost, "open door")) == (
+        (),
+        "lost",
+        "not possible here",
+    )
+
+
+def test_a_world_that_goes_down_while_it_is_asked_lists_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = Small()
+    start = world.parse("find-apple/0")
+    world.view(start)
+
+    def fall(self: Server) -> tuple[str, ...]:
+        raise OSError("broken pipe")
+
+    monkeypatch.setattr(Server, "getValidActionObjectCombinations", fall)
+    assert world.moves(start) == ()
+    assert world.apply(start, "open door") == Trail("find-apple/0", ("open door",))
+
+
+def test_a_missing_package_is_named_with_its_installation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scienceworld", None)
+    monkeypatch.setitem(sys.modules, "scienceworld.constants", None)
+    world = ScienceWorld()
+    with pytest.raises(ImportError, match=r"pip install 'horizon-bench\[outside\]'"):
+        world.view(world.parse("boil/0"))
+
+
+def test_missing_java_is_named_with_its_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jar = tmp_path / "scienceworld.jar"
+    with zipfile.ZipFile(jar, "w") as archive:
+        archive.writestr("scienceworld/struct/EnvObject.class", class_file(field="uuid", method="uuid"))
+
+    def launch(**arguments: Any) -> None:
+        raise FileNotFoundError("No such file or directory: 'java'")
+
+    for name, content in (
+        ("scienceworld", {}),
+        ("scienceworld.constants", {"JAR_PATH": str(jar)}),
+        ("py4j", {}),
+        ("py4j.java_gateway", {"launch_gateway": launch}),
+    ):
+        module = ModuleType(name)
+        vars(module).update(content)
+        monkeypatch.setitem(sys.modules, name, module)
+    world = ScienceWorld()
+    with pytest.raises(ImportError, match=JAVA):
+        world.view(world.parse("boil/0"))

@@ -1,0 +1,161 @@
+"""ScienceWorld through its own package; needs the extra `outside` and Java (`tox -e outside`)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from horizon_bench.envs.puzzle_env import PuzzleEnv
+from horizon_bench.outside import Trail
+from horizon_bench.outside.scienceworld import ScienceWorld
+from horizon_bench.outside.scienceworld_jvm import ScienceWorldSimulator
+
+pytest.importorskip("scienceworld", reason="the extra 'outside' is not installed; run tox -e outside")
+
+PATIENCE = 120.0
+"""Seconds until a process that shall end must have ended."""
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[ScienceWorld]:
+    made = ScienceWorld()
+    yield made
+    made.close()
+
+
+def shortest(world: ScienceWorld, most: int = 12) -> list[str]:
+    """Return the task of each name with the shortest gold path, where that is short."""
+    best: dict[str, str] = {}
+    for text, measured in world.bank.measured.items():
+        name = text.partition("/")[0]
+        if not measured.problem and len(measured.gold) <= most:
+            best[name] = min(best.get(name, text), text, key=lambda one: len(world.gold(one)))
+    return sorted(best.values(), key=lambda one: len(world.gold(one)))
+
+
+def machine_of(world: ScienceWorld) -> int:
+    """Return the number of the running machine's process."""
+    simulator: Any = world.stage._live[0][1]
+    assert isinstance(simulator, ScienceWorldSimulator)
+    return int(simulator.process.pid)
+
+
+def ends(process: int) -> bool:
+    """Return whether a process ends soon."""
+    limit = time.monotonic() + PATIENCE
+    while time.monotonic() < limit:
+        try:
+            state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_the_expert_solves_short_tasks_at_their_distance_and_reaches_every_subgoal(world: ScienceWorld) -> None:
+    tasks = shortest(world)[:6]
+    assert len(tasks) == 6
+    for task in tasks:
+        env = PuzzleEnv(puzzle=lambda: world, instance=task, interface="macro", reward="subgoal")
+        env.reset(seed=0)
+        _, _, terminated, _, info = env.step("; ".join(world.gold(task)))
+        assert (terminated, info["end_reason"], info["atomic_steps"]) == (True, "solved", info["distance"])
+        assert info["subgoals_done"] == (True,) * len(world.subgoal_names(task))
+
+
+def test_a_fresh_machine_tells_the_same_story(world: ScienceWorld) -> None:
+    task = shortest(world)[-1]
+    gold = world.gold(task)
+    other = ScienceWorld()
+    try:
+        for length in range(len(gold) + 1):
+            trail = Trail(task, gold[:length])
+            assert other.view(trail) == world.view(trail)
+            if length == 2:
+                assert other.moves(trail) == world.moves(trail)
+    finally:
+        other.close()
+
+
+def test_a_task_beyond_the_bank_is_measured_on_the_spot(world: ScienceWorld) -> None:
+    task = next(
+        f"find-non-living-thing/{number}"
+        for number in range(300)
+        if f"find-non-living-thing/{number}" not in world.bank.measured
+    )
+    start = world.parse(task)
+    state = start
+    for command in world.make_oracle(start).plan(start):
+        state = world.apply(state, command)
+    assert world.solved(state)
+
+
+def test_refused_commands_leave_the_world_as_it_was(world: ScienceWorld) -> None:
+    task = shortest(world)[2]
+    state = world.parse(task)
+    for command in world.gold(task):
+        with pytest.raises(ValueError, match="does not know this command"):
+            world.apply(state, "dunk agent in nowhere")
+        state = world.apply(state, command)
+    assert world.solved(state)
+
+
+def test_a_killed_machine_is_one_failed_episode(world: ScienceWorld) -> None:
+    task = shortest(world)[1]
+    env = PuzzleEnv(puzzle=lambda: world, instance=task, on_error="stay")
+    env.reset(seed=0)
+    world.view(Trail(task, ()))
+    world.stage._views.clear()
+    world.view(Trail(task, ()))
+    os.kill(machine_of(world), signal.SIGKILL)
+    _, _, terminated, _, info = env.step(world.gold(task)[0])
+    assert (terminated, info["end_reason"]) == (True, "crashed")
+    env.reset(seed=0)
+    for command in world.gold(task):
+        _, _, _, _, info = env.step(command)
+    assert info["end_reason"] == "solved"
+
+
+def test_closing_ends_the_machine_and_leaves_no_draft() -> None:
+    world = ScienceWorld()
+    world.view(Trail(shortest(world)[0], ()))
+    process = machine_of(world)
+    world.close()
+    assert ends(process)
+    assert not list(Path(tempfile.gettempdir()).glob("horizon-bench-*"))
+
+
+PARENT = """
+import sys, time
+from horizon_bench.outside import Trail
+from horizon_bench.outside.scienceworld import ScienceWorld
+world = ScienceWorld()
+world.view(Trail(sys.argv[1], ()))
+print(world.stage._live[0][1].process.pid, flush=True)
+time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_no_machine_outlives_its_parent(world: ScienceWorld, how: signal.Signals) -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, shortest(world)[0]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert parent.stdout is not None
+    process = int(parent.stdout.readline())
+    assert Path(f"/proc/{process}").exists()
+    parent.send_signal(how)
+    parent.wait(PATIENCE)
+    parent.stdout.close()
+    assert ends(process)
