@@ -236,8 +236,9 @@ def test_the_example_is_minimal(puzzle):
         (LightsOut(2), {}),
         ("sudoku", {"starts": ["12..3.....4....2", "1234341221434.2."]}),
         ("rush-hour", {"starts": ["AA...OP..Q.OPXXQ.OP..Q..B...CCB.RRR."]}),
+        ("shop", {"starts": ["nordal insulated rug <=15 red", "lumen jacket <=20 small; nordal rug <=15"]}),
     ],
-    ids=["import string", "instance", "sudoku", "rush-hour"],
+    ids=["import string", "instance", "sudoku", "rush-hour", "shop"],
 )
 def test_sound_puzzles_hold_every_law(puzzle, arguments, law):
     check_puzzle(puzzle, laws=[law], max_examples=8, **arguments)

@@ -18,7 +18,12 @@ FAST = hypothesis.settings(
     suppress_health_check=list(hypothesis.HealthCheck),
 )
 
-STARTS = {"sudoku": ("12..3.....4....2",), "rush-hour": ("AA...OP..Q.OPXXQ.OP..Q..B...CCB.RRR.",), LightsOut: ()}
+STARTS = {
+    "sudoku": ("12..3.....4....2",),
+    "rush-hour": ("AA...OP..Q.OPXXQ.OP..Q..B...CCB.RRR.",),
+    "shop": ("nordal insulated rug <=15 red",),
+    LightsOut: (),
+}
 
 
 @pytest.mark.parametrize("interface", INTERFACES)
