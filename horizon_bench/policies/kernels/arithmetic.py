@@ -11,8 +11,13 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 _F = np.float32
 
-compiled = njit(fastmath=True, cache=True, error_model="numpy")
-"""Python's own division would check each divisor, which keeps the compiler from using vector instructions."""
+compiled = njit(fastmath=True, cache=True, error_model="numpy", forceinline=True)
+"""Python's own division would check each divisor, which keeps the compiler from using vector instructions.
+
+Inlining is forced, because a function that is called may be vectorised in one way by itself and in another within its
+caller; which of the two a process meets would depend on whether it compiled them or read them from the cache, and so
+would the last bits of its results.
+"""
 
 EPSILON = _F(1e-5)
 """Added to the variance in layer norms."""

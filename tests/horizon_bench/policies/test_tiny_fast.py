@@ -9,7 +9,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from numba.core.dispatcher import Dispatcher
 
+from horizon_bench.policies.kernels import arithmetic, attention, decoding, trunk
 from horizon_bench.policies.sampling import (
     Sampling,
     plain_reply_outputs,
@@ -119,3 +121,13 @@ def test_different_rows_give_all_rows_again(rows: list[list[int]]) -> None:
     different, inverse = unique_rows(torch.tensor(rows))
     assert different[inverse].tolist() == rows
     assert len({tuple(row) for row in different.tolist()}) == len(different)
+
+
+def test_no_kernel_is_left_to_be_inlined_or_not() -> None:
+    # Else a process that compiles the kernels and one that reads them from the cache differ in the last bits.
+    modules = [arithmetic, attention, decoding, trunk]
+    kernels = {kernel for module in modules for kernel in vars(module).values() if isinstance(kernel, Dispatcher)}
+    assert kernels
+    for kernel in kernels:
+        options = kernel.targetoptions
+        assert options.get("forceinline") or options.get("inline") == "always", kernel.py_func.__name__
