@@ -81,7 +81,7 @@ def instances(cell: Cell, levels: Sequence[str], split: str, per_level: int | No
     if cell.module:
         from studies.own_puzzle import own_instances
 
-        return [one for level in levels for one in own_instances(cell, level, split)[:per_level]]
+        return [one for level in levels for one in own_instances(cell, level, split, per_level)]
     return [one for level in levels for one in load_bank(level, split)[:per_level]]
 
 

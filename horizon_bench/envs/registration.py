@@ -19,11 +19,16 @@ VECTOR_ENTRY_POINT = "horizon_bench.envs.vector:make_vector"
 FAMILIES: dict[str, str] = {"Sudoku": "sudoku", "RushHour": "rush-hour", "Shop": "shop"}
 """Puzzle of each id's first part."""
 
+WORLDS: dict[str, str] = {"TextWorld": "horizon_bench.outside.textworld:TextWorld"}
+"""Import strings of the worlds from other packages that need nothing but what ships, by each id's first part."""
+
 
 def register_all() -> None:
     """Register every id; a second call changes nothing."""
     for family, puzzle in FAMILIES.items():
         _register(f"{NAMESPACE}/{family}-v0", puzzle=puzzle)
+    for name, puzzle in WORLDS.items():
+        _register(f"{NAMESPACE}/{name}-v0", puzzle=puzzle)
     _register(f"{NAMESPACE}/Puzzle-v0")
     banks = Path(curricula.__file__).parent / "data"
     for level in LEVELS.values():
