@@ -28,6 +28,7 @@ from studies.questions import (
     split,
     technique,
     turn_risk,
+    untrained,
 )
 
 __all__ = [
@@ -84,6 +85,7 @@ STUDIES: dict[str, Study] = {
     "technique": _study("technique", technique, technique.cells),
     "budget": _study("budget", budget, budget.cells),
     "model": _study("model", model, model.cells),
+    "untrained": _study("untrained", untrained, untrained.cells),
 }
 
 
