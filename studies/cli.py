@@ -93,6 +93,12 @@ COMMANDS: dict[str, Command] = {
     "bank verify": Command("studies.commands.bank", "BankVerify", "Prove every line of a bank again.", "--level L3"),
     "bank import": Command("studies.commands.bank", "BankImport", "Turn your own puzzles into a bank.", "mine.txt"),
     "bank list": Command("studies.commands.bank", "BankList", "Show the banks at hand.", ""),
+    "export": Command(
+        "studies.commands.export",
+        "Export",
+        "Write banks or expert traces as data sets for other trainers.",
+        "traces --level L3 --interface macro --format jsonl --out traces.jsonl",
+    ),
     "play": Command("studies.commands.play", "Play", "Play an instance yourself in the terminal.", "--level T1"),
     "replay": Command(
         "studies.commands.replay", "Replay", "Watch recorded episodes board by board.", "episodes.parquet"

@@ -129,7 +129,7 @@ def teach(job: CellJob, training: LanguageTraining) -> tuple[HfPolicy, dict[str,
 
     policy = load_policy(training, training.model)
     chosen = instances(job.cell, training.sft_levels, "train")
-    settings = [replace(played(job.cell, interface, job.preset), reward="outcome") for interface in TAUGHT]
+    settings = [Settings(interface=interface) for interface in TAUGHT]
     report = train_language_sft(policy, chosen, settings, training.sft)
     measured = {f"loss_{index}": loss for index, loss in enumerate(report.losses, start=1)}
     return policy, {**measured, "states": report.traces, "learned_tokens": report.tokens}, report.seconds

@@ -228,11 +228,6 @@ def test_untrained_policies_play_real_puzzles(tmp_path: pathlib.Path, name: str,
         assert all(row.atomic_steps == row.distance for row in rows)
 
 
-def test_a_preset_with_another_model_is_refused(tmp_path: pathlib.Path) -> None:
-    with pytest.raises(ValueError, match="cannot do yet"):
-        run(job(tmp_path, TRAINED, model="Qwen/Qwen3-1.7B"))
-
-
 def test_training_on_a_puzzle_of_ones_own(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from studies.matrix import STUDIES
     from studies.own_puzzle import scale_of

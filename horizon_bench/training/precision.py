@@ -1,0 +1,64 @@
+"""How far log-probabilities in bfloat16 lie from those in float32, on what a policy itself writes.
+
+An engine that samples in bfloat16 and a trainer that scores in float32 are two distributions. The geometric mask of the
+recipe drops replies whose mean token ratio leaves 0.995 to 1.01; this says how many fall to rounding alone.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from horizon_bench.credit.corrections import GEOMETRIC_HIGH, GEOMETRIC_LOW, geometric_ratio
+from horizon_bench.envs.settings import Settings
+from horizon_bench.rollout import Playable, rollout
+from horizon_bench.training.batches import ReplyBatch
+from horizon_bench.training.scoring import Trainable, reply_scores
+
+
+@torch.no_grad()
+def precision_report(
+    policy: Trainable, instances: Sequence[Playable], settings: Settings, *, seed: int = 0, micro_batch: int = 16
+) -> dict[str, float]:
+    """Return the spread of bfloat16 against float32 on the policy's own replies.
+
+    Args:
+        policy: sampled in float32.
+        instances: played once each.
+        settings: the environment's settings.
+        seed: of the replies.
+        micro_batch: replies in a forward pass.
+
+    Returns:
+        `replies`, `tokens`; `ratio_low`, `ratio_median`, `ratio_high`: geometric mean ratio bfloat16 to float32 of a
+        reply, its 1st, 50th and 99th percentile; `outside`: share of replies outside the mask's band; `token_error`:
+        mean absolute difference of a token's log-probability, in nats.
+    """
+    batch = ReplyBatch.from_episodes(rollout(policy, instances, settings, seed=seed))
+    rough = copy.deepcopy(policy.model).to(torch.bfloat16)
+    exact, rounded = (_scores(policy, model, batch, micro_batch) for model in (policy.model, rough))
+    mask = batch.mask.numpy()
+    ratios = geometric_ratio(rounded, exact, mask)
+    low, median, high = np.quantile(ratios, [0.01, 0.5, 0.99])
+    return {
+        "replies": float(len(batch)),
+        "tokens": float(mask.sum()),
+        "ratio_low": float(low),
+        "ratio_median": float(median),
+        "ratio_high": float(high),
+        "outside": float(np.mean((ratios < GEOMETRIC_LOW) | (ratios > GEOMETRIC_HIGH))),
+        "token_error": float(np.abs(rounded - exact)[mask].mean()),
+    }
+
+
+def _scores(policy: Trainable, model: Any, batch: ReplyBatch, size: int) -> Any:
+    found = torch.zeros(batch.replies.shape)
+    for rows in batch.micro_batches(torch.arange(len(batch)), size):
+        part = batch.select(rows)
+        logprobs = reply_scores(policy, model, part.to(model.device))[0]
+        found[rows, : part.mask.shape[1]] = logprobs.float().cpu()
+    return found.numpy()
