@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from horizon_bench.mira.configs import MIRA_VARIANTS
 from studies.factors import FAMILIES, TECHNIQUE_FAMILY, USUAL_FIXED, Cell, require
@@ -107,6 +108,7 @@ class Preset:
             "halves" if cell.interface == "split" else "",
             f"fixed{cell.fixed_length}" if cell.fixed_length != USUAL_FIXED else "",
             f"width{cell.width:g}" if cell.width != 1 else "",
+            "" if self.language is None else Path(self.model).name.lower(),
         ]
         return "-".join(part for part in parts if part)
 
