@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from horizon_bench.envs.instances import workshop
+from horizon_bench.envs.instances import Workshop, workshop
 from horizon_bench.episodes import Episode
 from reports.records import StoredEpisode
 
@@ -40,12 +40,22 @@ def first_divergence(episode: Episode, puzzle: str, size: int | None) -> Diverge
     Raises:
         ValueError: if there is no such puzzle, or a move does not fit it.
     """
-    shop = workshop(puzzle, size or None, True)
+    try:
+        return _first(workshop(puzzle, size or None, False), episode)
+    except ValueError:  # moves that only the rules with repairs know, or no such puzzle at all
+        return _first(workshop(puzzle, size or None, True), episode)
+
+
+def _first(shop: Workshop, episode: Episode) -> Divergence | None:
+    """Return the first diverging move by the rules of a workshop, which rollouts of the same rules share."""
     prepared = shop.prepare(episode.start)
     state, oracle, step = prepared.start, prepared.oracle, 0
     for index, turn in enumerate(episode.turns):
         for text in turn.moves:
-            for move in shop.puzzle.parse_action(text) or ():
+            moves = shop.puzzle.parse_action(text)
+            if moves is None:
+                raise ValueError(f"{text!r} is no action of {shop.puzzle.name}")
+            for move in moves:
                 after = shop.puzzle.apply(state, move)
                 if _diverges(oracle, state, move, after):
                     return Divergence(index, step, text, oracle.distance_to_go(state))
