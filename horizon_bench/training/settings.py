@@ -7,6 +7,8 @@ Figures are seconds of one core (4x4, real banks, seed 0):
   `on_error="semi"`.
 * 4x4 with checked thoughts: SFT on T1-T3 takes 115 s and reaches 98, 96 and 97 % (atomic, macro, fixed), thoughts true
   in over 99 %. A slip of 0.01 a thought token voids 8 to 10 % of the turns, 0.02 some 15 %.
+* 6x6 without thoughts: SFT on M1-M3 takes 72 s and reaches 91, 88 and 91 % right first actions (atomic, macro, fixed).
+* 6x6 with checked thoughts: 400 s; 94, 87 and 93 %, thoughts true in over 99 %. After 1500 steps: 70, 63 and 76 %.
 """
 
 from __future__ import annotations
@@ -47,9 +49,7 @@ MODEL_SIZES: dict[str, ModelSize] = {
 
 _SETTINGS: dict[str, TinySettings] = {
     "sudoku-4": TinySettings(SftConfig(steps=300), RolloutConfig(), UpdateConfig(updates=40)),
-    "sudoku-6": TinySettings(
-        SftConfig(steps=800, learning_rate=3e-3), RolloutConfig(groups=40), UpdateConfig(updates=60)
-    ),
+    "sudoku-6": TinySettings(SftConfig(steps=900), RolloutConfig(groups=40), UpdateConfig(updates=60)),
     "sudoku-9": TinySettings(
         SftConfig(steps=1500, learning_rate=2e-3), RolloutConfig(groups=32), UpdateConfig(updates=60)
     ),
@@ -59,8 +59,8 @@ _SETTINGS: dict[str, TinySettings] = {
     "shop-3000": TinySettings(SftConfig(steps=600), RolloutConfig(), UpdateConfig(updates=40)),
 }
 
-_THOUGHT_STEPS = {"sudoku-4": 1300, "sudoku-6": 3000, "sudoku-9": 6000}
-"""SFT steps with thoughts; those of 6x6 and 9x9 are extrapolated, not measured."""
+_THOUGHT_STEPS = {"sudoku-4": 1300, "sudoku-6": 2600, "sudoku-9": 6000}
+"""SFT steps with thoughts; those of 9x9 are extrapolated, not measured."""
 
 
 def tiny_model(size: int, puzzle: str = "sudoku") -> ModelSize:
