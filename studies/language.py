@@ -116,7 +116,7 @@ def load_policy(training: LanguageTraining, folder: str | Path) -> HfPolicy:
     sampling = ChatSampling(training.rollout.temperature, training.max_new_tokens, thinking=training.thinking)
     policy = HfPolicy.load(str(folder), dtype=training.dtype, sampling=sampling)
     if policy.model.device.type != "cpu":
-        policy.model.gradient_checkpointing_enable()
+        policy.model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     return policy
 
 

@@ -245,6 +245,8 @@ class Trainer:
     ) -> dict[str, float]:
         """Take the optimiser steps of one batch and return the mean metrics of the steps."""
         batch = ReplyBatch.from_episodes(episodes)
+        if getattr(self.policy.model, "is_gradient_checkpointing", False):
+            self.model.train()  # activations are recomputed in this mode only
         if not self.rollout.slip_known:
             batch = replace(batch, sampling_logprobs=self._current(batch))
         values = self._values(batch, episodes) if self.critic else (continued, None)
