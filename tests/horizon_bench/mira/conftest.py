@@ -23,13 +23,13 @@ SETTINGS = Settings(observation="compact", on_error="semi")
 
 @pytest.fixture(scope="session")
 def late() -> list[Instance]:
-    """Return instances with two blanks left: short enough for a policy that has learned for seconds."""
+    """Return instances with three blanks left: short enough for a policy that has learned for seconds."""
     ending, puzzle = [], Sudoku(4)
     for instance in load_bank("T1")[:60]:
         state = puzzle.parse(instance.start)
-        for move in (oracle(puzzle, state).plan(state) or ())[:-2]:
+        for move in (oracle(puzzle, state).plan(state) or ())[:-3]:
             state = puzzle.apply(state, move)
-        ending.append(replace(instance, start=puzzle.format(state), distance=2))
+        ending.append(replace(instance, start=puzzle.format(state), distance=3))
     return ending
 
 
