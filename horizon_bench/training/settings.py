@@ -44,6 +44,7 @@ MODEL_SIZES: dict[str, ModelSize] = {
     "sudoku-9": ModelSize(96, 4),
     "rush-hour-6": ModelSize(64, 4),
     "shop-3000": ModelSize(48, 3),
+    "textworld-0": ModelSize(48, 3),
 }
 """Model sizes by puzzle and rows of the board, or products of the shop."""
 
@@ -56,6 +57,7 @@ _SETTINGS: dict[str, TinySettings] = {
     "rush-hour-6": TinySettings(
         SftConfig(steps=1500, learning_rate=2e-3), RolloutConfig(groups=32), UpdateConfig(updates=60)
     ),
+    "textworld-0": TinySettings(SftConfig(steps=300, learning_rate=3e-3), RolloutConfig(), UpdateConfig(updates=40)),
     "shop-3000": TinySettings(SftConfig(steps=600), RolloutConfig(), UpdateConfig(updates=40)),
 }
 
