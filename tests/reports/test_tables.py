@@ -33,6 +33,7 @@ def test_every_table_is_made(tables: dict[str, Table]) -> None:
         "equal-cost",
         "collapse",
         "diagnostics",
+        "failures",
         "published",
     }
     for table in tables.values():
