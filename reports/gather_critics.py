@@ -93,18 +93,28 @@ def _reached(one: Replayed) -> tuple[int, int]:
 def _picture(one: Replayed, name: str) -> Panel:
     episode = one.episode
     times = subgoal_times(episode)
-    marks = {time: f"subgoal {count}" for count, time in enumerate(times, start=1)}
+    marks = {time: str(count) for count, time in enumerate(times, start=1)}
     given = [("value critic: chance of success", one.values), ("potential critic: progress", one.potentials)]
     labels = episode_labels(episode)
     if labels is not None:
         given.append(("progress label p*", tuple(labels.tolist())))
+    longest = max(len(values) for _, values in given)
     series = tuple(
-        Series(what, what, "outcome" if index < 2 else "subgoal", "rl", _line(values, {} if index else marks))
+        Series(
+            what,
+            what,
+            "outcome" if index < 2 else "subgoal",
+            "rl",
+            _line(values, marks if len(values) == longest else {}),
+        )
         for index, (what, values) in enumerate(given)
     )
-    end = "solved" if episode.solved else f"failed: {episode.end_reason.replace('_', ' ')}"
+    end = "solved" if episode.solved else f"failed ({episode.end_reason.replace('_', ' ')})"
     title = f"{episode.level}, distance {episode.distance}: {end} after {counted([len(episode.turns)], 'decision')}"
-    note = f"n = 1 episode; {name}, update {one.update + 1}; expected before the critics learned from the episode"
+    note = (
+        f"n = 1 episode; {name}, update {one.update + 1}; expected before the critics learned from the episode; along "
+        "the upper edge: subgoals completed so far"
+    )
     return Panel(title, "decisions taken", "predicted (%)", series, note=note)
 
 

@@ -31,7 +31,7 @@ def test_calibrated_critics_lie_on_the_diagonal(judged: Results) -> None:
 def test_one_solved_and_one_failed_episode_are_shown_by_rule(judged: Results) -> None:
     solved, failed = critic_pictures(judged.runs)
     assert ": solved after" in solved.title
-    assert ": failed: wrong after" in failed.title
+    assert ": failed (wrong) after" in failed.title
     names = [series.label for series in solved.series]
     assert names == ["value critic: chance of success", "potential critic: progress", "progress label p*"]
     assert len(failed.series) == 2
