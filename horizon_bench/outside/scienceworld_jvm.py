@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import zipfile
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,13 +30,15 @@ UNKNOWN = "No known action matches that input."
 _AMBIGUOUS = "Ambiguous request"
 _SUBGOAL = re.compile(r"^\d+\t(true|false)\t\s*\w+\t(.*)$", re.MULTILINE)
 _ENTITY = "scienceworld/struct/EnvObject.class"
+_SINGLETON = re.compile(r"scienceworld/[a-z/]+/\w+\$\.class")
+_FULL_SCORE = 0.999
 
 
 @dataclass(eq=False)
 class ScienceWorldSimulator:
     """A Java virtual machine that plays one task at a time."""
 
-    patience: float = 300.0
+    patience: float = 900.0
     """Seconds that one call may take before the machine counts as hanging."""
     process: Any = None
     _gateway: Any = None
@@ -47,24 +49,13 @@ class ScienceWorldSimulator:
     def reset(self, task: str) -> View:
         """Begin a task anew."""
         self._load(task, gold=False)
-        return self._view(str(self._server.freeActionLook()))
+        # Until the first command, score and completion are still those of the task before.
+        return replace(self._view(""), won=False, lost=False)
 
     def step(self, command: str) -> View:
         """Carry out one command; `choose 1` answers a question of the world."""
-        if self._options:
-            number = command.removeprefix("choose ")
-            if number != "none" and not (number.isdigit() and int(number) < self._options):
-                return View("", refused="first answer the question: choose one of its numbers, or choose none")
-            command = "" if number == "none" else number
-            self._options = 0
-        elif command.startswith("choose "):
-            return View("", refused="there is nothing to choose from")
-        told = str(self._server.step(command)).strip()
-        if told == UNKNOWN and command:
-            return View("", refused="the world does not know this command here")
-        if told.startswith(_AMBIGUOUS):
-            self._options = sum(line[:1].isdigit() for line in told.splitlines())
-        return self._view(told)
+        told, refused = self._carry_out(command)
+        return View("", refused=refused) if refused else self._view(told)
 
     def commands(self) -> tuple[str, ...]:
         """Return the commands that are possible now, thousands in a room full of things."""
@@ -76,17 +67,16 @@ class ScienceWorldSimulator:
         """Return the gold commands of a task, played up to the goal; the task has to be begun anew afterwards."""
         self._load(task, gold=True)
         gold = [_spelled(str(command)) for command in self._server.getGoldActionSequence()]
-        view, played = self.reset(task), list[str]()
+        self._load(task, gold=False)
+        played = list[str]()
         for command in gold:
-            after = self.step(command)
-            if after.refused:
+            if self._carry_out(command)[1]:
                 continue
-            view = after
             played.append(command)
-            if view.won or view.lost:
+            if self._server.getCompleted():
                 break
         problem = ""
-        if not view.won:
+        if not self._won():
             score = round(100 * float(self._server.getScore()))
             problem = f"score {score} after {len(played)} of {len(gold)} commands"
         return Measured(tuple(played), tuple(name for _, name in self._progress()), 0.0, problem)
@@ -146,6 +136,7 @@ class ScienceWorldSimulator:
             place.parent.mkdir(parents=True)
             with zipfile.ZipFile(jar) as archive:
                 place.write_bytes(add_hash_code(archive.read(_ENTITY), "uuid"))
+                singletons = sorted(name for name in archive.namelist() if _SINGLETON.fullmatch(name))
             try:
                 port, self.process = java.launch_gateway(
                     classpath=f"{folder}:{jar}",
@@ -160,11 +151,36 @@ class ScienceWorldSimulator:
             self._gateway = java.JavaGateway(gateway_parameters=parameters, java_process=self.process)
             machine = self._gateway.jvm
             self._server = machine.scienceworld.runtime.pythonapi.PythonInterface()
-            machine.java.lang.Class.forName("scienceworld.struct.EnvObject")
+            find_class = machine.java.lang.Class.forName
+            find_class("scienceworld.struct.EnvObject")
         self._random = getattr(getattr(machine.scala.util, "Random$"), "MODULE$")
         self._identifiers = getattr(getattr(machine.util, "UniqueIdentifier$"), "MODULE$")
+        # Some of the simulator's singletons draw their content when they are first used: now, and always the same.
+        self._random.setSeed(0)
+        for name in singletons:
+            find_class(name.removesuffix(".class").replace("/", "."))
 
-    # ---------------------------------------------------------------- what it tells
+    # ---------------------------------------------------------------- what it does and tells
+
+    def _carry_out(self, command: str) -> tuple[str, str]:
+        """Return the world's answer to a command, and why it was refused; empty if it was not."""
+        if self._options:
+            number = command.removeprefix("choose ")
+            if number != "none" and not (number.isdigit() and int(number) < self._options):
+                return "", "first answer the question: choose one of its numbers, or choose none"
+            command = "" if number == "none" else number
+            self._options = 0
+        elif command.startswith("choose "):
+            return "", "there is nothing to choose from"
+        told = str(self._server.step(command)).strip()
+        if told == UNKNOWN and command:
+            return "", "the world does not know this command here"
+        if told.startswith(_AMBIGUOUS):
+            self._options = sum(line[:1].isdigit() for line in told.splitlines())
+        return told, ""
+
+    def _won(self) -> bool:
+        return float(self._server.getScore()) > _FULL_SCORE
 
     def _progress(self) -> list[tuple[bool, str]]:
         """Return whether each sequential subgoal is reached, and its name."""
@@ -174,7 +190,7 @@ class ScienceWorldSimulator:
     def _view(self, told: str) -> View:
         """Return what the world tells after a command."""
         server, score = self._server, float(self._server.getScore())
-        won = score > 0.999
+        won = score > _FULL_SCORE
         here = str(server.freeActionLook()).strip()
         parts = [str(server.freeActionTaskDesc()).strip(), "" if told.strip() == here else told, here]
         parts.append(str(server.freeActionInventory()).strip())

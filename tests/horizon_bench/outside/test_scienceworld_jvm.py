@@ -27,18 +27,23 @@ class Server:
         self.loads: list[tuple[str, int, bool]] = []
         self.asked = False
         self.open = False
+        self.found = False
         self.score = 0.0
 
     def load(self, task: str, variation: int, simplification: str, gold: bool) -> None:
         self.loads.append((task, variation, gold))
-        self.asked, self.open, self.score = False, False, 0.0
+        # The score stays that of the task before, as the package has it.
+        self.asked, self.open, self.found = False, False, False
 
     def step(self, command: str) -> str:
+        if not self.asked:
+            self.score = 0.0
         if self.asked:
             self.asked = False
             if command == "":
                 return "Cancelled."
-            self.score = 1.0 if command == "1" else -1.0
+            self.found = command == "1"
+            self.score = 1.0 if self.found else -1.0
             return "You focus on the apple."
         if command == "open door":
             self.open = True
@@ -60,7 +65,7 @@ class Server:
 
         return (
             f"Completed keys: \n-----\nSequential Subgoals:\n0\t{flag(self.open)}\t   GoalOpen\topen the door\n"
-            f"1\t{flag(self.score > 0)}\t   GoalFind\tfocus on apple\n"
+            f"1\t{flag(self.found)}\t   GoalFind\tfocus on apple\n"
             "Unordered and Optional Subgoals:\n0\tfalse\t   GoalX\tanything\n"
         )
 
@@ -122,6 +127,13 @@ def test_a_question_is_answered_by_its_numbers_only(simulator: ScienceWorldSimul
     simulator.step("focus on apple")
     view = simulator.step("choose 1")
     assert (view.won, view.lost, view.subgoals) == (True, False, (False, True))
+
+
+def test_a_task_begins_open_whatever_came_of_the_one_before(simulator: ScienceWorldSimulator) -> None:
+    first = simulator.reset("find-apple/0")
+    simulator.step("focus on apple")
+    simulator.step("choose 0")
+    assert simulator.reset("find-apple/0") == first
 
 
 def test_a_wrong_focus_loses(simulator: ScienceWorldSimulator) -> None:
