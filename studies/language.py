@@ -75,13 +75,7 @@ def language_training(job: CellJob, update: UpdateConfig, levels: tuple[str, ...
     cell, preset, scale = job.cell, job.preset, job.preset.language
     if scale is None:
         raise ValueError(f"preset {preset.name!r} trains the small model")
-    for name in UNTOLD:
-        if getattr(cell, name) != getattr(Cell, name):
-            raise ValueError(f"cell {cell.name} varies {name}, which only the small model has; leave that word out")
-    if cell.credit.estimator in MIRA_VARIANTS:
-        raise ValueError(f"cell {cell.name}: phases with critics train the small model only; use --preset cpu")
-    if cell.interface == "split":
-        raise ValueError(f"cell {cell.name}: a language model has no expert traces for split; leave that interface out")
+    _refuse_small_models_own(cell)
     settings = played(cell, cell.interface, preset)
     cap = scale.single_cap if find_interface(cell.interface).single else scale.macro_cap
     seed = stage_seed(job.seed, "supervised")
@@ -106,6 +100,20 @@ def language_training(job: CellJob, update: UpdateConfig, levels: tuple[str, ...
             update, learning_rate=scale.learning_rate * cell.rate, micro_batch=scale.micro_batch, loss_options={}
         ),
     )  # fmt: skip
+
+
+def _refuse_small_models_own(cell: Cell) -> None:
+    for name in UNTOLD:
+        if getattr(cell, name) != getattr(Cell, name):
+            raise ValueError(
+                f"cell {cell.name} varies {name}, which only the small model has; leave such cells out (--without)"
+            )
+    if cell.credit.estimator in MIRA_VARIANTS:
+        raise ValueError(f"cell {cell.name}: phases with critics train the small model only; use --preset cpu")
+    if cell.interface == "split":
+        raise ValueError(
+            f"cell {cell.name}: a language model has no expert traces for split; leave such cells out (--without split)"
+        )
 
 
 def load_policy(training: LanguageTraining, folder: str | Path) -> HfPolicy:

@@ -60,7 +60,8 @@ def resolved_training(job: CellJob) -> Training | LanguageTraining:
     if preset.language is not None:
         if mira_config(job) is not None or needs_critic(cell):
             raise ValueError(
-                f"cell {cell.name}: learner {cell.learner!r} needs critics, which only the small model has"
+                f"cell {cell.name}: learner {cell.learner!r} needs critics, which only the small model has; leave "
+                f"such cells out (--without {cell.learner})"
             )
         return language_training(job, update_config(job), sft_levels(cell))
     model, sft = small_model(cell)

@@ -120,11 +120,7 @@ class EpisodeGRPOTrainer(GRPOTrainer):
             processing_class=policy.tokenizer,
             **others,
         )
-        if args.steps_per_generation != args.gradient_accumulation_steps:
-            raise ValueError(
-                f"steps_per_generation is {args.steps_per_generation} and gradient_accumulation_steps "
-                f"{args.gradient_accumulation_steps}; they must be equal, so that a batch makes one optimiser step"
-            )
+        _check_one_step(args)
         trained = type(policy)(
             self.accelerator.unwrap_model(self.model), policy.tokenizer, policy.sampling, policy.name
         )
@@ -189,6 +185,14 @@ class EpisodeGRPOTrainer(GRPOTrainer):
     def _log_rollout(self) -> None:
         for name, value in rollout_metrics(self.episodes).items():
             self._metrics["train" if self.model.training else "eval"][name].append(value)
+
+
+def _check_one_step(args: GRPOConfig) -> None:
+    if args.steps_per_generation != args.gradient_accumulation_steps:
+        raise ValueError(
+            f"steps_per_generation is {args.steps_per_generation} and gradient_accumulation_steps "
+            f"{args.gradient_accumulation_steps}; they must be equal, so that a batch makes one optimiser step"
+        )
 
 
 class _TrlPlayer:
