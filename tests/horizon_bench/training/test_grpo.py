@@ -39,8 +39,9 @@ def gradients(module: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {name: weight.grad.clone() for name, weight in module.named_parameters() if weight.grad is not None}
 
 
-@pytest.mark.parametrize("parts", [1, 3])
-@pytest.mark.parametrize(("loss", "reduction"), [("reinforce", "sequence-sum"), ("ppo-token", "token-mean")])
+@pytest.mark.parametrize(
+    ("parts", "loss", "reduction"), [(1, "ppo-token", "token-mean"), (3, "reinforce", "sequence-sum")]
+)
 def test_both_trainers_have_one_loss_and_one_gradient(
     model: pathlib.Path, tmp_path: pathlib.Path, parts: int, loss: str, reduction: str
 ) -> None:
