@@ -26,10 +26,12 @@ from trl import SFTTrainer
 
 from horizon_bench.milestones.field import Guide
 from horizon_bench.policies.tiny import TinyPolicy
+from horizon_bench.policies.tiny_fast import is_fast
 from horizon_bench.policies.vocabulary import FEEDBACK
 from horizon_bench.training.collator import IGNORED, RowLayout, SharedPrefixCollator
 from horizon_bench.training.configs import SftConfig
 from horizon_bench.training.halves import HALF_MODES, measure_halves
+from horizon_bench.training.shared_prefix import shared_prefix_losses
 from horizon_bench.training.traces import MODE_TOKENS, TargetWriter, expert_states
 from puzzles.base import Puzzle
 
@@ -225,6 +227,8 @@ class WeightedTrainer(SFTTrainer):
     ) -> Any:
         """Return the weighted mean loss over the learned tokens of the batch."""
         first = int((inputs["labels"] != IGNORED).any(0).nonzero()[0, 0]) - 1
+        if is_fast(model) and not return_outputs:
+            return self._fast_loss(model, inputs, first)
         output = model(
             input_ids=inputs["input_ids"],
             attention_mask=inputs["attention_mask"],
@@ -236,6 +240,14 @@ class WeightedTrainer(SFTTrainer):
         weights = token_weights(labels, self.action_weight, self.thought_end, self.end)
         loss = (losses * weights.flatten()).sum() / weights.sum().clamp(min=1.0)
         return (loss, output) if return_outputs else loss
+
+    def _fast_loss(self, model: Any, inputs: dict[str, Tensor], prefix: int) -> Tensor:
+        """Return the same loss by the compiled kernels."""
+        losses, row, column = shared_prefix_losses(
+            model, inputs["input_ids"], inputs["labels"], inputs["position_ids"], prefix
+        )
+        weights = token_weights(inputs["labels"], self.action_weight, self.thought_end, self.end)[row, column]
+        return (losses * weights).sum() / weights.sum().clamp(min=1.0)
 
 
 def token_weights(labels: Tensor, action_weight: float, thought_end: int, end: int) -> Tensor:
