@@ -71,7 +71,10 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.games < 1:
         parser.error(f"--games is {arguments.games}, must be at least 1")
-    version = need("textworld", "making TextWorld games").__version__
+    try:
+        version = need("textworld", "making TextWorld games").__version__
+    except ImportError as error:
+        parser.error(str(error))
     rules = package_rules()
     games: list[Banked] = []
     for banked in fitting(make_games(arguments.seed), rules):

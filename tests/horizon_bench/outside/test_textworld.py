@@ -14,6 +14,7 @@ from horizon_bench.outside import textworld_games
 from horizon_bench.outside.textworld import TextWorld
 from horizon_bench.outside.textworld_bank import BANK, LEVELS, Bank, Banked, content_key, read_bank, write_bank
 from horizon_bench.outside.textworld_games import Fact, Game
+from horizon_bench.outside.textworld_played import TextWorldPlayed
 from horizon_bench.policies.expert import ExpertPolicy
 from horizon_bench.testing import LAWS, check_puzzle, limits
 from solvers.breadth_first import BreadthFirstOracle
@@ -227,6 +228,13 @@ def test_without_the_package_new_games_are_refused_with_the_command(monkeypatch:
     monkeypatch.setattr(textworld_games, "_LOADED", [])
     with pytest.raises(ImportError, match=r"run: pip install 'horizon-bench\[outside\]'"):
         textworld_games.package_rules()
+
+
+def test_without_the_package_the_interpreter_is_refused_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "textworld", None)
+    env = PuzzleEnv(puzzle=TextWorldPlayed, level="W1", split="test")
+    with pytest.raises(ImportError, match=r"run: pip install 'horizon-bench\[outside\]'"):
+        env.reset(seed=0)
 
 
 def test_studies_take_the_levels_of_the_world() -> None:
