@@ -22,12 +22,18 @@ FAMILIES: dict[str, str] = {"Sudoku": "sudoku", "RushHour": "rush-hour", "Shop":
 WORLDS: dict[str, str] = {"TextWorld": "horizon_bench.outside.textworld:TextWorld"}
 """Import strings of the worlds from other packages that need nothing but what ships, by each id's first part."""
 
+PLAYED: dict[str, str] = {
+    "ScienceWorld": "horizon_bench.outside.scienceworld:ScienceWorld",
+    "ALFWorld": "horizon_bench.outside.alfworld:ALFWorld",
+}
+"""The same for worlds that only their own packages can play."""
+
 
 def register_all() -> None:
     """Register every id; a second call changes nothing."""
     for family, puzzle in FAMILIES.items():
         _register(f"{NAMESPACE}/{family}-v0", puzzle=puzzle)
-    for name, puzzle in WORLDS.items():
+    for name, puzzle in {**WORLDS, **PLAYED}.items():
         _register(f"{NAMESPACE}/{name}-v0", puzzle=puzzle)
     _register(f"{NAMESPACE}/Puzzle-v0")
     banks = Path(curricula.__file__).parent / "data"

@@ -20,19 +20,27 @@ from horizon_bench.outside.scienceworld_jvm import ScienceWorldSimulator
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, report and write; return 1 if a gold path failed."""
+    """Measure, report and write; return 1 if a gold path failed or could not be measured."""
     chosen = _parser().parse_args(arguments)
     path = Path(chosen.bank)
     with_machine = ScienceWorldSimulator()
     try:
         bank = _open(path, with_machine)
         wanted = list(_sample(bank, chosen.per_split, chosen.splits, chosen.seed, chosen.tasks))
-        failed = 0
+        failed = crashed = 0
         for number, task in enumerate(wanted, start=1):
             known = bank.measured.get(task)
             if known is None or chosen.again:
                 began = time.monotonic()
-                known = replace(with_machine.measure(task), seconds=round(time.monotonic() - began, 1))
+                try:
+                    known = with_machine.measure(task)
+                except Exception as error:
+                    # One machine that goes down costs one variation; the next call measures it.
+                    with_machine.close()
+                    crashed += 1
+                    print(f"{number}/{len(wanted)} {task}: the machine went down: {error}", flush=True)
+                    continue
+                known = replace(known, seconds=round(time.monotonic() - began, 1))
                 bank = replace(bank, measured={**bank.measured, task: known})
                 if not chosen.dry_run:
                     write_bank(bank, path)
@@ -41,8 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{number}/{len(wanted)} {task}: {told}", flush=True)
     finally:
         with_machine.close()
-    print(f"{len(wanted) - failed} of {len(wanted)} gold paths reach score 100")
-    return int(failed > 0)
+    print(f"{len(wanted) - failed - crashed} of {len(wanted)} gold paths reach score 100")
+    return int(failed + crashed > 0)
 
 
 def _parser() -> argparse.ArgumentParser:
