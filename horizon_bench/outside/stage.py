@@ -60,6 +60,8 @@ class Stage:
             return self.step(Trail(trail.task, trail.commands[:-1]), trail.commands[-1])
         simulator = self._replayed(trail)
         if isinstance(simulator, str):
+            # Whatever took this one down may have taken the others: the second try begins with none.
+            _close_all(self._live, self._process)
             simulator = self._replayed(trail)
         if isinstance(simulator, str):
             raise CrashError(f"task {trail.task!r} cannot be started: {simulator}")

@@ -101,6 +101,25 @@ def test_a_simulator_that_dies_between_decisions_is_one_failed_episode(monkeypat
     assert info["end_reason"] == "solved"
 
 
+def test_simulators_that_all_died_do_not_keep_the_next_episode_from_starting() -> None:
+    class Mortal(CorridorSimulator):
+        dead = False
+
+        def reset(self, task: str) -> View:
+            if self.dead:
+                raise BrokenPipeError("the process is gone")
+            return super().reset(task)
+
+    stage = Stage(Mortal, most_live=3)
+    for task in ("hall 2", "hall 3", "hall 5"):
+        stage.view(Trail(task, ()))
+    assert len(stage._live) == 3
+    for _, simulator in stage._live:
+        simulator.dead = True  # type: ignore[attr-defined]
+    assert stage.view(Trail("hall 4", ())).text == "Room 1 of 4."
+    stage.close()
+
+
 def test_a_world_that_cannot_start_is_an_error_that_says_why() -> None:
     def broken() -> CorridorSimulator:
         raise OSError("no such program")
