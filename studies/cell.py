@@ -14,12 +14,14 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curricula import Instance
 from horizon_bench.episodes import Episode
 from horizon_bench.evaluation import evaluate
+from horizon_bench.pace import Pace, measured_pace
 from horizon_bench.policies import Policy
 from horizon_bench.training.team import Team
 from reports.failures_divergence import first_divergence
@@ -27,6 +29,7 @@ from reports.records import CellRecord, EvaluationRecord, StoredEpisode, TimingR
 from studies.folder import RunFolder, after, plain
 from studies.language import played
 from studies.locks import locked
+from studies.named_policies import ModelOptions, in_short
 from studies.pool import Report
 from studies.recipe import board_size, instances, label, stage_seed, test_levels, untrained_policy
 from studies.reuse import take_over
@@ -107,9 +110,15 @@ class CellRun:
             return run_trained(self)
         phase = self.cell.credit.policy
         self.folder.rewind(after(phase, -1))
-        success = self.evaluate_fully(untrained_policy(self.cell), phase, 0, self.job.preset.untrained_puzzles)
+        policy = untrained_policy(self.cell, self._asked())
+        success = self.evaluate_fully(policy, phase, 0, self.job.preset.untrained_puzzles)
         self.folder.finish({"success": success})
-        return f"{success:.0%} solved"
+        return f"{success:.0%} solved{in_short(policy)}"
+
+    def _asked(self) -> ModelOptions:
+        """Return how a language model is asked; the replies of an endpoint are kept in the run's own folder."""
+        asked = self.job.preset.asked or ModelOptions()
+        return asked if asked.replies else replace(asked, replies=self.job.folder / "replies.jsonl")
 
     def settings(self) -> CellRecord:
         """Return the content of `cell.json`."""
@@ -155,8 +164,8 @@ class CellRun:
         for index, interface in enumerate(interfaces):
             start = within[0] + index * width
 
-            def progress(share: float, start: float = start, interface: str = interface) -> None:
-                self.report(start + width * share, f"evaluation as {interface}")
+            def progress(share: float, pace: Pace, start: float = start, interface: str = interface) -> None:
+                self.report(start + width * share, f"evaluation as {interface}, {pace}")
 
             records = self.evaluate_on(policy, chosen, interface, phase, update, "evaluation", progress)
             solved = solved or sum(record.solved for record in records) / len(records)
@@ -170,7 +179,7 @@ class CellRun:
         phase: str,
         update: int,
         stage: str,
-        progress: Callable[[float], None] = lambda share: None,
+        progress: Callable[[float, Pace], None] = lambda share, pace: None,
     ) -> list[EvaluationRecord]:
         """Evaluate on some instances, record every attempt, and keep the episodes of a few puzzles whole."""
         began, preset = time.perf_counter(), self.job.preset
@@ -178,31 +187,36 @@ class CellRun:
         records: list[EvaluationRecord] = []
         kept: list[StoredEpisode] = []
         seen: dict[str, set[str]] = {}
+        pace = Pace()
         for start in range(0, len(chosen), EVALUATION_BATCH):
             part = chosen[start : start + EVALUATION_BATCH]
             mine = range(self.team.rank, len(part), self.team.size)
-            own = evaluate(policy, part, settings, preset.attempts, preset.temperature, seed, mine)
+            with measured_pace() as played_here:
+                own = evaluate(policy, part, settings, preset.attempts, preset.temperature, seed, mine)
             shares = [episode for share in self.team.collect(own) for episode in share]
             episodes = sorted(shares, key=lambda episode: (episode.group, episode.attempt))
+            pace.add(episodes, played_here.seconds)
             for index, episode in enumerate(episodes):
                 instance = part[index // preset.attempts]
                 records.append(self._record(episode, instance, interface, phase, update))
                 if stage == "evaluation" and self._is_kept(episode, seen):
                     kept.append(self._stored(episode, interface, phase, update))
-            progress((start + len(part)) / len(chosen))
+            progress((start + len(part)) / len(chosen), pace)
         self.folder.append(records)
         if kept:
             self.folder.append_episodes(kept)
-        self.time("evaluation", update, time.perf_counter() - began)
+        self.time("evaluation", update, time.perf_counter() - began, pace)
         return records
 
-    def time(self, phase: str, update: int, seconds: float) -> None:
-        """Record how long a part took; only training counts towards the total."""
+    def time(self, phase: str, update: int, seconds: float, pace: Pace) -> None:
+        """Record how long a part took and how fast was played in it; only training counts towards the total."""
         earlier = self.folder.timings()
         total = earlier[-1].total_seconds if earlier else 0.0
         total += seconds if phase != "evaluation" else 0.0
         job = self.job
-        self.folder.append_timing(TimingRecord(job.study, self.cell.name, job.seed, phase, update, seconds, total))
+        speed = (pace.seconds, pace.decisions_per_second, pace.tokens_per_second)
+        row = TimingRecord(job.study, self.cell.name, job.seed, phase, update, seconds, total, *speed)
+        self.folder.append_timing(row)
 
     def _record(
         self, episode: Episode, instance: Instance, interface: str, phase: str, update: int
@@ -244,7 +258,7 @@ class CellRun:
         )
 
     def _resolved(self) -> dict[str, object]:
-        unsaid = ("costs",) if self.job.preset.language else ("costs", "language")
+        unsaid = ("costs", "asked") if self.job.preset.language else ("costs", "asked", "language")
         settings: dict[str, object] = {
             "cell": plain(self.cell),
             "preset": {name: value for name, value in plain(self.job.preset).items() if name not in unsaid},
@@ -254,6 +268,9 @@ class CellRun:
             from studies.training_settings import resolved_training
 
             settings["training"] = plain(resolved_training(self.job))
+        if self.cell.named:
+            asked = self._asked()
+            settings["asked"] = {"reply_cap": asked.reply_cap, "thinking": asked.thinking}
         return settings
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from curricula.levels import SHOP_SIZE
+from studies.named_policies import policy_word
 
 PREFIX = "study"
 
@@ -128,7 +129,8 @@ class Cell:
     train: Schedule = ()
     """Levels trained on, phase after phase."""
     learner: str = "outcome"
-    """Key of `LEARNERS`: credit of a trained policy, or a policy that is not trained. With `estimator`, any word."""
+    """Key of `LEARNERS`: credit of a trained policy, or a policy that is not trained. With `estimator`, any word; with
+    a colon a policy's own name, such as `hf:MODEL`, which plays as it is."""
     on_error: str = "semi"
     """What follows an error: `strict`, `end`, `semi`, `dead`, `stay`."""
     thought: str = "none"
@@ -164,7 +166,7 @@ class Cell:
 
     def __post_init__(self) -> None:
         """Refuse a cell that names something unknown."""
-        if not self.estimator:
+        if not self.estimator and not self.named:
             require("learner", self.learner, LEARNERS)
         for multiple in (self.rate, self.width):
             if not 0.0 < multiple <= 100.0:
@@ -185,7 +187,14 @@ class Cell:
     @property
     def credit(self) -> Learner:
         """How the cell's policy comes about."""
+        if self.named:
+            return Learner(policy=self.learner, estimator="none")
         return Learner(estimator=self.estimator) if self.estimator else LEARNERS[self.learner]
+
+    @property
+    def named(self) -> bool:
+        """Whether a policy plays that is chosen by its own name."""
+        return ":" in self.learner
 
     @property
     def trained(self) -> bool:
@@ -215,7 +224,7 @@ class Cell:
             _puzzle_word(self.family if self.module else self.puzzle),
             _interface_word(self.interface),
             _train_word(self),
-            self.learner,
+            policy_word(self.learner) if self.named else self.learner,
         ]
         for option in OPTIONS:
             value = getattr(self, option.field)

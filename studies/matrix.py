@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from studies.factors import FAMILIES, LEARNERS, OPTIONS, PREFIX, Cell, Family, Learner, parse_name, require
+from studies.named_policies import policy_kind
 from studies.questions import (
     SCALES,
     Scale,
@@ -104,6 +105,29 @@ _UNTRAINED: dict[str, Any] = {
     for name in ("normalized", "geometric_mask", "truncation", "optimiser_steps", "rate", "signs")
 }
 """Factors of RL alone, at their defaults."""
+
+
+def played_by(cells: Iterable[Cell], policy: str) -> tuple[Cell, ...]:
+    """Return the cells with a policy of that name in place of every learner; cells that become equal stand there once.
+
+    Args:
+        cells: cells of a study.
+        policy: a name that holds a colon, such as `hf:MODEL` or `react+openai:MODEL@BASE_URL`.
+
+    Raises:
+        ValueError: if there is no such kind of policy.
+    """
+    from horizon_bench.policies import POLICIES, usual_form
+
+    if ":" not in policy or policy_kind(policy) not in POLICIES:
+        forms = ", ".join(usual_form(name) for name in POLICIES if ":" in usual_form(name))
+        raise ValueError(f"policy {policy!r} plays no study; known: {forms}, with agents such as react+ before them")
+    untrained: dict[str, Any] = _UNTRAINED | {name: getattr(Cell, name) for name in ("estimator", *_OF_LEARNERS)}
+    return tuple(dict.fromkeys(replace(cell, train=(), learner=policy, **untrained) for cell in cells))
+
+
+_OF_LEARNERS = ("slip", "slip_known", "mistake", "width")
+"""Factors of the small model and of the noisy expert, which no other policy has."""
 
 
 def only(cells: Iterable[Cell], words: Sequence[str], without: Sequence[str] = ()) -> tuple[Cell, ...]:

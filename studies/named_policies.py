@@ -8,11 +8,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from horizon_bench.policies import Policy
+    from horizon_bench.policies.endpoint import EndpointPolicy
 
 KEPT_REPLIES = Path("results") / "replies"
 """Where the replies of endpoints are kept by default."""
@@ -48,6 +50,27 @@ class ModelOptions:
     """Environment variable that holds the endpoint's key; "" sends none."""
     cap_field: str = "max_tokens"
     """Field that carries the cap; some endpoints want max_completion_tokens."""
+
+
+def policy_kind(name: str) -> str:
+    """Return what kind of policy a name asks for, the agents before it left out.
+
+    >>> policy_kind("reflexion+react+hf:models/c++")
+    'hf'
+    """
+    return name.partition(":")[0].rpartition("+")[2]
+
+
+def policy_word(name: str) -> str:
+    """Return the word of a policy's name in the names of cells: what it is and a few digits that tell it from others.
+
+    >>> policy_word("react+hf:models/SmolLM2")
+    'reacthfsmollm290172b'
+    """
+    kind, _, model = name.partition(":")
+    shown = model.partition("@")[0].rstrip("/").rpartition("/")[2]
+    plain = re.sub(r"[^a-z0-9]", "", f"{kind}{shown}".lower())[:32]
+    return plain + sha256(name.encode()).hexdigest()[:6]
 
 
 def named_policy(name: str, interface: str, error_rate: float = 0.05, options: ModelOptions | None = None) -> Policy:
@@ -89,7 +112,7 @@ def _model_options(name: str, interface: str, options: ModelOptions) -> dict[str
     """Return the arguments of a language model's policy."""
     from horizon_bench.policies import ChatSampling, reply_cap
 
-    kind = name.rpartition(":")[0] and re.sub(r"^([a-z-]+\+)*", "", name).partition(":")[0]
+    kind = policy_kind(name)
     if kind not in ("hf", "vllm", "openai"):
         return {}
     thinking = {"template": None, "on": True, "off": False}[options.thinking]
@@ -114,16 +137,28 @@ def kept_replies(name: str) -> Path:
     return KEPT_REPLIES / f"{slug[:120]}.jsonl"
 
 
+def in_short(policy: Policy) -> str:
+    """Return what an endpoint was asked, met and paid, in one line after other words; "" for other policies."""
+    speaker = _endpoint(policy)
+    return "" if speaker is None else "; " + "; ".join(speaker.summary().splitlines())
+
+
 @contextmanager
 def accounted(policy: Policy) -> Iterator[None]:
     """At the end, whatever it is, say what an endpoint was asked, met and paid, and where its replies are kept."""
-    from horizon_bench.agents.base import Agent
-    from horizon_bench.policies.endpoint.policy import EndpointPolicy
-
     try:
         yield
     finally:
-        speaker = policy.speaker if isinstance(policy, Agent) else policy
-        if isinstance(speaker, EndpointPolicy) and (speaker.usage.asked or speaker.usage.faults or speaker.usage.kept):
+        speaker = _endpoint(policy)
+        if speaker is not None and (speaker.usage.asked or speaker.usage.faults or speaker.usage.kept):
             kept = f"\nreplies are kept in {speaker.settings.journal}" if speaker.settings.journal else ""
             print(f"{speaker.settings.name}:\n{speaker.summary()}{kept}", file=sys.stderr)
+
+
+def _endpoint(policy: Policy) -> EndpointPolicy | None:
+    """Return the endpoint that plays, beneath agents or alone; None for other policies."""
+    from horizon_bench.agents.base import Agent
+    from horizon_bench.policies.endpoint.policy import EndpointPolicy
+
+    speaker = policy.speaker if isinstance(policy, Agent) else policy
+    return speaker if isinstance(speaker, EndpointPolicy) else None

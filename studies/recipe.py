@@ -13,6 +13,7 @@ from curricula import Instance, load_bank
 from horizon_bench.envs.settings import Settings
 from horizon_bench.policies import Policy, make_policy
 from studies.factors import FAMILIES, Cell
+from studies.named_policies import ModelOptions, named_policy
 
 STAGES = ("weights", "supervised", "reinforced", "evaluation", "interval", "choice")
 """Each draws from its own stream of a seed's random numbers; a new one goes to the end."""
@@ -54,7 +55,7 @@ def environment(cell: Cell, interface: str) -> Settings:
     return Settings(
         interface=interface,
         reward=cell.credit.reward,
-        observation="compact",
+        observation="text" if cell.named else "compact",
         on_error=cell.on_error,
         on_void="end" if cell.thought == "checked" else "auto",
         thought=cell.thought,
@@ -85,9 +86,16 @@ def instances(cell: Cell, levels: Sequence[str], split: str, per_level: int | No
     return [one for level in levels for one in load_bank(level, split)[:per_level]]
 
 
-def untrained_policy(cell: Cell) -> Policy:
-    """Return the policy of a cell without training."""
+def untrained_policy(cell: Cell, asked: ModelOptions | None = None) -> Policy:
+    """Return the policy of a cell without training.
+
+    Args:
+        cell: its learner is a policy's name, or that of an expert or of chance.
+        asked: how a language model is asked.
+    """
     name = cell.credit.policy
+    if cell.named:
+        return named_policy(name, cell.interface, options=asked)
     actions = {} if name == "random" else {"actions": expert_actions(cell.interface)}
     return make_policy(name, **actions, **({"error_rate": cell.mistake} if name == "noisy-expert" else {}))
 
@@ -96,6 +104,8 @@ def label(cell: Cell) -> str:
     """Return what a reader calls the cell (`macro + subgoals, trained on T3`)."""
     learner = cell.credit
     words = _LEARNER_WORDS.get(cell.learner, f", {cell.learner}")
+    if cell.named:
+        return f"{cell.interface}, {cell.learner} ({_PUZZLE_WORDS.get(cell.puzzle, cell.puzzle)}{_options(cell)})"
     if learner.policy != "tiny":
         mistake = f", {cell.mistake:.3g} errors a decision" if cell.mistake else ""
         return f"{words}{mistake} ({_PUZZLE_WORDS.get(cell.puzzle, cell.puzzle)}{_options(cell)})"

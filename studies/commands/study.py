@@ -10,7 +10,8 @@ from typing import Annotated
 import tyro
 
 from studies.factors import require
-from studies.matrix import SCALES, SINGLE, STUDIES, Cell, Scale, only, select, without_training
+from studies.matrix import SCALES, SINGLE, STUDIES, Cell, Scale, only, played_by, select, without_training
+from studies.named_policies import ModelOptions
 from studies.presets import Preset, find_preset
 from studies.tracking import TRACKERS
 
@@ -98,6 +99,9 @@ class StudyRun:
     """Leave out the cells whose names hold one of these words."""
     model: str = ""
     """Name or folder of the language model that the paper preset trains, in place of its own."""
+    policy: str = ""
+    """A policy by name that plays the cells as it is, in place of all learners: hf:MODEL, openai:MODEL@BASE_URL, with
+    react+, reflexion+ or plan+ before it."""
     processes: int = 0
     """Processes that train each run together (torchrun), one for each GPU; 0 trains it in one."""
     launcher: str = ""
@@ -111,6 +115,8 @@ class StudyRun:
     sft_only: bool = False
     """Leave RL out: trained cells are evaluated as they are after SFT."""
     report: Annotated[bool, tyro.conf.arg(help="Write report.html at the end.")] = field(default=True)
+    asked: tyro.conf.OmitArgPrefixes[ModelOptions] = field(default_factory=ModelOptions)
+    """How the policy of --policy is asked."""
 
     def run(self) -> int:
         """Run what is left, write the report, and list what failed."""
@@ -130,6 +136,7 @@ class StudyRun:
             cells = beside(cells, self.estimator)
         cells = without_training(cells) if self.sft_only else cells
         cells = only(cells, self.only, self.without)
+        cells = played_by(cells, self.policy) if self.policy else cells
         seeds = range(self.first_seed, self.first_seed + (self.seeds or preset.seeds))
         if preset.language is not None:
             self._announce(study, cells, seeds, preset)
@@ -154,6 +161,8 @@ class StudyRun:
             raise ValueError(
                 f"preset {preset.name} trains the small model; --model and --dry-run go with --preset paper"
             )
+        if self.policy:
+            preset = replace(preset, asked=self.asked)
         return replace(preset, model=self.model) if self.model else preset
 
     def _announce(self, study: str, cells: Sequence[Cell], seeds: Sequence[int], preset: Preset) -> None:

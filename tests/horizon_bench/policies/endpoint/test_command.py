@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -68,6 +69,37 @@ def test_a_language_model_plays_by_name(random_model, capsys):
     assert "there is no such folder" in capsys.readouterr().err
     assert main(["eval", str(random_model), *words]) == 1
     assert f"hf:{random_model}" in capsys.readouterr().err
+
+
+@pytest.fixture
+def least(monkeypatch):
+    """Make the smoke preset as small as can be."""
+    from studies.presets import PRESETS
+
+    monkeypatch.setitem(PRESETS, "smoke", replace(PRESETS["smoke"], untrained_puzzles=1, attempts=1, stored_puzzles=1))
+
+
+def test_a_study_is_played_by_an_endpoint_and_goes_on_after_a_failure(server, proxy, least, tmp_path, capsys):
+    dead = proxy(lambda number: "" if number < 5 else "401")
+    name = f"react+openai:expert@{dead.url}"
+    cell = "study-sudoku-atomic-t-expert"
+    words = ["study", "run", cell, "--preset", "smoke", "--policy", name, "--workers", "0", "--no-report"]
+    assert main(words) == 1
+    assert "all 5 replies so far are kept in" in capsys.readouterr().out
+    dead.faults = lambda number: ""
+    assert main(words) == 0
+    (run,) = (path.parent for path in (tmp_path / "results").rglob("done.json"))
+    assert "reactopenaiexpert" in run.parent.name
+    rows = read(run / "records.jsonl")
+    assert [row.level for row in rows] == ["T1", "T2", "T3", "T4", "T5"]
+    assert all(row.solved for row in rows)
+    assert len(server.bodies) == sum(row.decisions for row in rows)
+    assert len((run / "replies.jsonl").read_text().splitlines()) == len(server.bodies)
+    cell = json.loads((run / "cell.json").read_text())
+    assert cell["policy"] == name
+    assert KEY not in (run / "cell.json").read_text()
+    assert main(["study", "run", "smoke", "--policy", "expert"]) == 1
+    assert "plays no study; known: tiny:FOLDER, hf:MODEL" in capsys.readouterr().err
 
 
 def test_a_person_plays_by_name(monkeypatch, capsys):
