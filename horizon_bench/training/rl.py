@@ -35,7 +35,7 @@ from horizon_bench.training.configs import RolloutConfig, UpdateConfig
 from horizon_bench.training.learning import Arrays, Objective, Totals, reported, shared_parts
 from horizon_bench.training.losses import value_loss
 from horizon_bench.training.metrics import rollout_metrics
-from horizon_bench.training.scoring import Trainable, has_critic, longest_reply, reply_scores
+from horizon_bench.training.scoring import Trainable, has_critic, longest_reply, recomputes, reply_scores
 from horizon_bench.training.team import Team
 from horizon_bench.training.weights import TeamWeights
 
@@ -245,7 +245,7 @@ class Trainer:
     ) -> dict[str, float]:
         """Take the optimiser steps of one batch and return the mean metrics of the steps."""
         batch = ReplyBatch.from_episodes(episodes)
-        if getattr(self.policy.model, "is_gradient_checkpointing", False):
+        if recomputes(self.policy.model):
             self.model.train()  # activations are recomputed in this mode only
         if not self.rollout.slip_known:
             batch = replace(batch, sampling_logprobs=self._current(batch))

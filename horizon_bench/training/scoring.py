@@ -49,6 +49,11 @@ def has_critic(policy: Trainable) -> bool:
     return getattr(policy.model, "value_head", None) is not None
 
 
+def recomputes(model: Any) -> bool:
+    """Return whether a model, with an adapter or without, recomputes activations while it learns."""
+    return any(getattr(module, "gradient_checkpointing", False) for module in model.modules())
+
+
 def longest_reply(policy: Trainable) -> int:
     """Return the cap of a reply in tokens, where nothing else is asked for."""
     if isinstance(policy, TinyPolicy):
