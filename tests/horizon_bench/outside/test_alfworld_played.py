@@ -74,5 +74,6 @@ def test_a_killed_interpreter_is_one_failed_episode(world: ALFWorld) -> None:
     assert info["end_reason"] == "solved"
 
 
-def test_the_laws_hold(world: ALFWorld) -> None:
-    check_puzzle(lambda: world, max_examples=2)
+@pytest.mark.parametrize("law", ["text round-trip", "distance", "plan"])
+def test_the_laws_hold(world: ALFWorld, law: str) -> None:
+    check_puzzle(lambda: world, max_examples=2, laws=[law])
