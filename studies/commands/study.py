@@ -82,6 +82,8 @@ class StudyRun:
     local to start one here. All machines need horizon-bench and must share the results folder."""
     seeds: int | None = None
     """Number of seeds, SFT included; the preset's by default."""
+    updates: int | None = None
+    """RL updates of a cell, shared evenly by the phases of its schedule; the preset's by default."""
     first_seed: int = 0
     """The seeds are this one and those that follow."""
     family: str = ""
@@ -126,6 +128,8 @@ class StudyRun:
 
         if self.workers < 0 or (self.seeds is not None and self.seeds < 1) or self.first_seed < 0:
             raise ValueError("workers and first-seed must be at least 0, seeds at least 1")
+        if self.updates is not None and self.updates < 1:
+            raise ValueError(f"updates must be at least 1, not {self.updates}")
         if self.track:
             require("tracker", self.track, TRACKERS)
         preset = self._preset()
@@ -163,6 +167,8 @@ class StudyRun:
             )
         if self.policy:
             preset = replace(preset, asked=self.asked)
+        if self.updates is not None:
+            preset = replace(preset, updates=self.updates)
         return replace(preset, model=self.model) if self.model else preset
 
     def _announce(self, study: str, cells: Sequence[Cell], seeds: Sequence[int], preset: Preset) -> None:

@@ -4,6 +4,7 @@ import pathlib
 
 import pytest
 
+from reports.records import read_cell
 from studies.cli import main
 from studies.matrix import STUDIES
 
@@ -74,3 +75,13 @@ def test_costs_that_nobody_measured_and_studies_without_cells_say_so(capsys: pyt
     assert any(line.startswith("  study-sudoku-macro-l34-outcome ") for line in lines)
     assert main(["study", "list", "--family", "r"]) == 0
     assert next(line for line in capsys.readouterr().out.splitlines() if line.startswith("turn-risk")).split()[2] == "-"
+
+
+def test_the_number_of_updates_can_be_chosen(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["study", "run", "study-rush-atomic-r-expert", "--results", str(tmp_path), "--workers", "0", "--seeds", "1"]
+    assert main([*words, "--preset", "smoke", "--no-report", "--updates", "7"]) == 0
+    folder = tmp_path / "single" / "study-rush-atomic-r-expert" / "0"
+    assert read_cell(folder).settings["preset"]["updates"] == 7
+    capsys.readouterr()
+    assert main([*words, "--updates", "0"]) == 1
+    assert "updates must be at least 1, not 0" in capsys.readouterr().err
