@@ -17,6 +17,7 @@ import numpy as np
 from horizon_bench.envs.puzzle_env import PuzzleEnv
 from horizon_bench.envs.settings import Settings
 from horizon_bench.episodes import Episode, Turn
+from horizon_bench.pace import clocked
 from horizon_bench.policies.base import Policy, Reply
 
 
@@ -148,6 +149,20 @@ def rollout(
     """
     if attempts < 1:
         raise ValueError(f"attempts must be at least 1, not {attempts}")
+    episodes: list[Episode] = []
+    with clocked(episodes):
+        lanes = _begin(instances, settings, attempts, seed, only)
+        most = min((lane.env.puzzle.most_at_once or len(lanes) for lane in lanes), default=1)
+        for first in range(0, len(lanes), most):
+            _play(policy, lanes[first : first + most])
+        episodes += [lane.close() for lane in lanes]
+    return episodes
+
+
+def _begin(
+    instances: Sequence[Playable], settings: Settings, attempts: int, seed: int, only: Collection[int] | None
+) -> list[Lane]:
+    """Return the episodes of all attempts at all instances, begun."""
     lanes = []
     seen: dict[str, int] = {}
     for group, instance in enumerate(instances):
@@ -157,10 +172,7 @@ def rollout(
         name = int.from_bytes(blake2b(instance.start.encode(), digest_size=8).digest(), "big")
         for attempt, child in enumerate(np.random.SeedSequence((seed, name, repeat)).spawn(attempts)):
             lanes.append(Lane(instance, group, attempt, settings, child))
-    most = min((lane.env.puzzle.most_at_once or len(lanes) for lane in lanes), default=1)
-    for first in range(0, len(lanes), most):
-        _play(policy, lanes[first : first + most])
-    return [lane.close() for lane in lanes]
+    return lanes
 
 
 def _play(policy: Policy, live: list[Lane]) -> None:

@@ -212,6 +212,12 @@ class TimingRecord:
     """Wall-clock seconds of this part."""
     total_seconds: float
     """Wall-clock seconds of training so far, over every resumed part; evaluation does not count."""
+    rollout_seconds: float = 0.0
+    """Wall-clock seconds of this part that rollouts took."""
+    decisions_per_second: float = 0.0
+    """Replies of the policy in these rollouts, by second; 0 if nothing was played, or recorded before there was one."""
+    tokens_per_second: float = 0.0
+    """Tokens that the policy generated in these rollouts, by second."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from curricula import Instance
 from horizon_bench.episodes import Episode
 from horizon_bench.mira.phases import train_mira
+from horizon_bench.pace import Pace, measured_pace
 from horizon_bench.policies import Policy
 from horizon_bench.training.checkpoint import checkpoints, last_checkpoint
 from horizon_bench.training.rl import train_rl
@@ -45,7 +46,7 @@ def run_trained(run: CellRun) -> str:
     updates = training.update.updates
     run.folder.rewind(lambda row: isinstance(row, EvaluationRecord) and (row.phase, row.split) == ("rl", "test"))
     success = run.evaluate_fully(policy, "rl", updates, run.job.preset.test_puzzles, (FINAL_SHARE, 1.0))
-    watch = Watch(run)
+    watch = Watch(run, Pace())
     watch.look()
     collapse = first_collapse(watch.findings)
     _prune(run)
@@ -89,16 +90,20 @@ def _validate(run: CellRun, policy: Policy, phase: str, update: int) -> None:
 
 def _reinforce(run: CellRun, policy: Any, training: Training | LanguageTraining) -> None:
     """Train with RL from the last checkpoint on; every update and evaluation goes to the records."""
-    folder, job = run.folder, run.job
+    folder = run.folder
     newest = run.team.agree(last_checkpoint(folder.checkpoints))
     if newest is not None and newest[0] == training.update.updates:
         load_weights(policy, newest[1])
         return
     folder.rewind(after("rl", newest[0] if newest else -1))
-    watch = Watch(run)
+    with measured_pace() as pace:
+        _train(policy, training, run, Watch(run, pace))
+
+
+def _train(policy: Any, training: Training | LanguageTraining, run: CellRun, watch: Watch) -> None:
     shared: dict[str, Any] = {
-        "seed": stage_seed(job.seed, "reinforced"),
-        "folder": folder.checkpoints,
+        "seed": stage_seed(run.job.seed, "reinforced"),
+        "folder": run.folder.checkpoints,
         "on_update": watch.on_update,
         "on_evaluation": watch.on_evaluation,
     }
@@ -123,14 +128,19 @@ def _schedule(run: CellRun, training: Training | LanguageTraining) -> Callable[[
 class Watch:
     """Writes the records of a training as it goes, and looks for collapse after each update and evaluation."""
 
-    def __init__(self, run: CellRun) -> None:
-        self.run = run
+    def __init__(self, run: CellRun, pace: Pace) -> None:
+        """Begin to watch; `pace` grows with this process's rollouts."""
+        self.run, self._pace = run, pace
         rows = run.folder.records
         self.findings = [row for row in rows if isinstance(row, CollapseRecord)]
         updates = [row for row in rows if isinstance(row, UpdateRecord) and row.phase == "rl"]
         last = updates[-1] if updates else None
         self._totals = (last.total_tokens, last.total_environment_calls, last.total_atomic_steps) if last else (0, 0, 0)
-        self._clock = time.perf_counter()
+        self._start()
+
+    def _start(self) -> None:
+        """Begin to time the next update."""
+        self._clock, self._played = time.perf_counter(), self._pace.seconds
 
     def on_update(self, update: int, metrics: dict[str, float], episodes: list[Episode]) -> None:
         """Record an update."""
@@ -142,17 +152,20 @@ class Watch:
         levels = "+".join(run.cell.train[_phase(run, update - 1)])
         record = UpdateRecord(job.study, run.cell.name, job.seed, "rl", update, levels, _named(metrics), *self._totals)
         run.folder.append([record])
-        run.time("rl", update, seconds)
+        pace = Pace()
+        pace.add(episodes, self._pace.seconds - self._played)
+        run.time("rl", update, seconds, pace)
         self.look()
         done = update / job.preset.updates
-        run.report(SFT_SHARE + (FINAL_SHARE - SFT_SHARE) * done, f"update {update}, {metrics['success']:.0%} solved")
-        self._clock = time.perf_counter()
+        note = f"update {update}, {metrics['success']:.0%} solved, {pace}"
+        run.report(SFT_SHARE + (FINAL_SHARE - SFT_SHARE) * done, note)
+        self._start()
 
     def on_evaluation(self, update: int, policy: Policy) -> None:
         """Evaluate on validation puzzles."""
         _validate(self.run, policy, "rl", update)
         self.look()
-        self._clock = time.perf_counter()
+        self._start()
 
     def look(self) -> None:
         """Record what the collapse detector newly finds, and keep the last checkpoint from before a collapse."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,14 +78,17 @@ class Evaluate:
             if self.records.is_file():
                 read(self.records)
             append(self.records, ())
+        from horizon_bench.pace import measured_pace
+
         name, levels, chosen = self._instances()
         policy = named_policy(self.policy, self.interface, self.error_rate, self.model)
-        with accounted(policy):
+        with accounted(policy), measured_pace() as pace:
             rows = evaluation_records(self, policy, name, chosen, self._settings(policy))
         if self.records is not None:
             append(self.records, rows)
         print(f"{self.policy} on {name} as {self.interface}, errors: {self.on_error}, {self.split} puzzles\n")
         print("\n".join(table(_condition(name, rows), levels)))
+        print(pace, file=sys.stderr)
         if costs := getattr(policy, "costs", None):
             print(costs.text())
         return 0

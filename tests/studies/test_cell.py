@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 import shutil
 import sys
 from dataclasses import replace
@@ -12,7 +13,15 @@ import pytest
 
 from horizon_bench.training.configs import SftConfig
 from horizon_bench.training.settings import ModelSize
-from reports.records import CollapseRecord, EvaluationRecord, UpdateRecord, read, read_cell, read_episodes
+from reports.records import (
+    CollapseRecord,
+    EvaluationRecord,
+    TimingRecord,
+    UpdateRecord,
+    read,
+    read_cell,
+    read_episodes,
+)
 from studies import training_settings
 from studies.cell import finished, run_job
 from studies.matrix import parse_name
@@ -107,6 +116,20 @@ def test_a_trained_cell_leaves_all_its_records(unbroken: pathlib.Path) -> None:
     cell = read_cell(folder)
     assert (cell.cell, cell.interface, cell.reward, cell.estimator) == (TRAINED, "macro", "subgoal", "subgoal-next")
     assert cell.settings["training"]["update"]["updates"] == 6
+
+
+def test_decisions_and_tokens_a_second_stand_in_the_timings_and_in_the_progress_line(
+    unbroken: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    rows = [row for row in read(job(unbroken, TRAINED).folder / "timings.jsonl") if isinstance(row, TimingRecord)]
+    assert {row.phase for row in rows} == {"evaluation", "rl"}
+    for row in rows:
+        assert 0 < row.rollout_seconds <= row.seconds
+        assert row.tokens_per_second > row.decisions_per_second > 0
+    notes: list[str] = []
+    run_job(job(tmp_path, "study-sudoku-macro-t-expert"), lambda share, note: notes.append(note))
+    assert notes
+    assert all(re.fullmatch(r"evaluation as macro, [\d,]+ decisions/s", note) for note in notes)
 
 
 @pytest.mark.parametrize("share", [0.05, 0.62, 0.95])

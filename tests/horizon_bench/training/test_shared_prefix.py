@@ -45,7 +45,7 @@ def packed_rows(lengths: list[list[int]]) -> dict[str, Tensor]:
 
 def gradients(policy: TinyPolicy, loss: Tensor) -> dict[str, Tensor]:
     policy.model.zero_grad()
-    loss.backward()
+    torch.autograd.backward(loss)
     return {name: weight.grad.clone() for name, weight in policy.model.named_parameters() if weight.grad is not None}
 
 
@@ -53,7 +53,7 @@ def assert_alike(ours: dict[str, Tensor], theirs: dict[str, Tensor]) -> None:
     assert ours.keys() == theirs.keys()
     for name, expected in theirs.items():
         bound = 2e-5 * max(1.0, float(expected.abs().max()))
-        torch.testing.assert_close(ours[name], expected, atol=bound, rtol=1e-4, msg=lambda text, name=name: name + text)
+        torch.testing.assert_close(ours[name], expected, atol=bound, rtol=1e-4, msg=name)
 
 
 @pytest.mark.parametrize("lengths", LENGTHS.values(), ids=LENGTHS)

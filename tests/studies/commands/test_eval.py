@@ -17,7 +17,9 @@ def lines_of(capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 def test_the_expert_solves_all_and_its_horizon_lies_beyond_what_was_tested(capsys: pytest.CaptureFixture[str]) -> None:
     assert Evaluate("expert", level=("L1", "L2"), puzzles=5, attempts=2).run() == 0
-    lines = lines_of(capsys)
+    output = capsys.readouterr()
+    lines = output.out.splitlines()
+    assert re.search(r"^[\d,.]+ decisions/s$", output.err, re.MULTILINE)
     rows = [line.split() for line in lines if line.startswith("L")]
     assert [(row[0], row[1], row[3]) for row in rows] == [("L1", "5", "100.0"), ("L2", "5", "100.0")]
     assert "avg@2 %" in "\n".join(lines)
