@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -67,7 +68,10 @@ def metric_panels(runs: Sequence[Run], metric: str) -> tuple[Panel, ...]:
     for title, cells in _facets(runs):
         series = [one for members in cells if (one := _metric_series(members, metric))]
         if series and not (metric in DIAGNOSTICS and _flat(series)):
-            note = f"mean over {_seeds(cells)}; thin lines: single seeds, running mean of 5 updates"
+            note = (
+                f"mean over {_seeds(cells)}; thin lines: single seeds, running mean of 5 updates; "
+                "\N{MULTIPLICATION X}: collapse"
+            )
             panels.append(Panel(title, "RL update", label, marked(series), percent, note=note))
     return tuple(panels)
 
@@ -84,7 +88,10 @@ def cost_panels(runs: Sequence[Run], cost: str) -> tuple[Panel, ...]:
     for title, cells in _facets(runs):
         series = [one for members in cells if (one := _cost_series(members, cost))]
         if series:
-            note = f"{_seeds(cells)}, cost averaged over them; bands: 95 % intervals over seeds and puzzles"
+            note = (
+                f"{_seeds(cells)}, cost averaged over them; bands: 95 % intervals over seeds and puzzles; "
+                "\N{MULTIPLICATION X}: a seed collapsed and counts as failed from there on"
+            )
             panels.append(Panel(title, COSTS[cost], "success at evaluation (%)", marked(series), note=note))
     return tuple(panels)
 
@@ -116,6 +123,16 @@ def evaluation_grids(runs: Sequence[Run]) -> dict[int, Grid]:
         if row.level in common:
             updates[row.update].append(row)
     return {update: _grid(kept) for update, kept in sorted(updates.items())}
+
+
+def scored_grids(runs: Sequence[Run]) -> dict[int, Grid]:
+    """Return the same with collapsed runs counted as failed, from the onset of their collapse on."""
+    onsets = {run.cell.seed: run.collapse.onset for run in runs if run.collapse}
+    grids = {}
+    for update, grid in evaluation_grids(runs).items():
+        failed = np.array([update >= onsets.get(seed, np.inf) for seed in grid.seeds])
+        grids[update] = replace(grid, values=np.where(failed[:, None] & np.isfinite(grid.values), 0.0, grid.values))
+    return grids
 
 
 def _during_training(rows: Sequence[EvaluationRecord]) -> list[EvaluationRecord]:
@@ -155,10 +172,7 @@ def _training_series(runs: Sequence[Run]) -> Series | None:
     if len(grids) < 2:
         return None
     cell = runs[0].cell
-    points = tuple(
-        Point(float(update), mean_estimate(grid, generator(cell.study, cell.cell, "update", update), resamples=500))
-        for update, grid in grids.items()
-    )
+    points = _points(runs, grids)
     lines = tuple(
         tuple(
             (float(update), _seed_mean(grid, run.cell.seed))
@@ -167,12 +181,28 @@ def _training_series(runs: Sequence[Run]) -> Series | None:
         )
         for run in runs
     )
-    collapses = tuple(
+    return Series(
+        cell.label, cell.interface, cell.reward, "rl", points, runs=lines, collapses=_collapses(runs, lines)
+    )
+
+
+def _points(runs: Sequence[Run], grids: Mapping[int, Grid]) -> tuple[Point, ...]:
+    cell = runs[0].cell
+    return tuple(
+        Point(float(update), mean_estimate(grid, generator(cell.study, cell.cell, "update", update), resamples=500))
+        for update, grid in grids.items()
+    )
+
+
+def _collapses(
+    runs: Sequence[Run], lines: Sequence[Sequence[tuple[float, float]]]
+) -> tuple[tuple[float, float], ...]:
+    """Return where collapsed runs were noticed, each on its own line."""
+    return tuple(
         (float(run.collapse.update), _height(line, run.collapse.update))
         for run, line in zip(runs, lines, strict=True)
         if run.collapse and line
     )
-    return Series(cell.label, cell.interface, cell.reward, "rl", points, runs=lines, collapses=collapses)
 
 
 def _height(line: Sequence[tuple[float, float]], update: float) -> float:
@@ -203,7 +233,9 @@ def _metric_series(runs: Sequence[Run], metric: str) -> Series | None:
         for update, values in sorted(full.items())
     )
     cell = runs[0].cell
-    return Series(cell.label, cell.interface, cell.reward, "rl", points, runs=tuple(lines))
+    return Series(
+        cell.label, cell.interface, cell.reward, "rl", points, runs=tuple(lines), collapses=_collapses(runs, lines)
+    )
 
 
 def _flat(series: Sequence[Series]) -> bool:
@@ -216,15 +248,19 @@ def _running_mean(values: Sequence[float], window: int = 5) -> list[float]:
 
 
 def _cost_series(runs: Sequence[Run], cost: str) -> Series | None:
-    drawn = _training_series(runs)
-    if drawn is None:
+    grids = scored_grids(runs)
+    if len(grids) < 2:
         return None
+    cell = runs[0].cell
     scale = 1.0 if cost == "seconds" else 1e-3
 
     def place(update: float) -> float:
         return scale * float(np.mean([costs_at(run, int(update))[cost] for run in runs]))
 
-    points = tuple(Point(place(point.x), point.estimate) for point in drawn.points)
+    points = tuple(Point(place(point.x), point.estimate) for point in _points(runs, grids))
     if not all(np.isfinite(point.x) for point in points) or points[-1].x == 0:
         return None
-    return Series(drawn.label, drawn.interface, drawn.reward, "rl", points)
+    line = [(point.x, point.estimate.value) for point in points]
+    places = [place(run.collapse.update) for run in runs if run.collapse]
+    collapses = tuple((x, _height(line, x)) for x in places)
+    return Series(cell.label, cell.interface, cell.reward, "rl", points, collapses=collapses)

@@ -11,7 +11,7 @@ from reports.comparisons import Comparison, generalisation_gap, interquartile
 from reports.conditions import PHASES, Condition
 from reports.diagnostics import diagnostics_table
 from reports.failures_tables import failure_tables
-from reports.gather_training import COSTS, costs_at, evaluation_grids
+from reports.gather_training import COSTS, costs_at, scored_grids
 from reports.intervals import Estimate, generator, mean_estimate, rate_estimate
 from reports.panels import board_name, counted, trained_on
 from reports.published import PUBLISHED, beside
@@ -174,7 +174,8 @@ def equal_cost_table(results: Results) -> Table:
     columns = ("study", "condition", "at equal tokens (%)", "at equal environment calls (%)", "at equal wall-clock (%)")
     note = (
         "Success at the last evaluation during training that cost no more than the cheapest condition of the study "
-        "spent in all; in brackets the 95 % interval, then the cost. Wall-clock compares only runs on like machines."
+        "spent in all; in brackets the 95 % interval, then the cost. Collapsed runs count as failed from their onset on. "
+        "Wall-clock compares only runs on like machines."
     )
     return Table("equal-cost", "Success at equal cost", columns, tuple(rows), note)
 
@@ -245,7 +246,7 @@ def _cost_curve(runs: Sequence[Run], cost: str) -> list[tuple[float, Estimate]]:
     """Return mean cost and success at each evaluation during training."""
     cell = runs[0].cell
     curve = []
-    for update, grid in evaluation_grids(runs).items():
+    for update, grid in scored_grids(runs).items():
         spent = sum(costs_at(run, update)[cost] for run in runs) / len(runs)
         curve.append((spent, mean_estimate(grid, generator(cell.study, cell.cell, "update", update), resamples=500)))
     return curve

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable, Mapping
@@ -180,12 +181,12 @@ class Watch:
         return [row for row in self.run.folder.records if isinstance(row, EvaluationRecord | UpdateRecord)]
 
     def _keep(self, finding: CollapseRecord) -> str:
-        """Return the kept checkpoint, relative to the run's folder; the shared SFT where the onset is so early."""
+        """Return the kept checkpoint, relative to the run's folder; the shared SFT's where the onset is so early."""
         folder = self.run.folder
         kept = folder.checkpoints / BEFORE_COLLAPSE
         before = [path for update, path in checkpoints(folder.checkpoints) if update < finding.onset]
         if not before:
-            return ""
+            return Path(os.path.relpath(self.run.job.supervised_folder, self.run.job.folder)).as_posix()
         if not kept.exists() and self.run.team.leads:
             draft = kept.with_name(kept.name + ".part")
             shutil.rmtree(draft, ignore_errors=True)

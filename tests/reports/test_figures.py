@@ -126,3 +126,10 @@ def test_inlined_figures_follow_the_page_and_keep_their_ids_apart(results: Resul
         assert set(re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', text)[0]) & (names | {""})
         assert "currentColor" in text
         assert "#1c2430" not in text
+
+
+@pytest.mark.parametrize("name", ["rollout-success", "cost-tokens", "cost-calls", "cost-seconds"])
+def test_every_figure_over_training_marks_the_collapse(results: Results, conditions, name: str) -> None:
+    marks = {one.interface: one.collapses for one in FIGURES[name].gather(results, conditions)[0].series}
+    assert marks["macro"] == ()
+    assert len(marks["atomic"]) == 1

@@ -232,6 +232,24 @@ def test_a_collapse_is_recorded_while_training_and_the_checkpoint_before_it_kept
     assert json.loads((one.folder / "done.json").read_text())["collapsed"] is True
 
 
+def test_the_checkpoint_before_a_collapse_from_the_start_is_the_one_after_sft(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from studies import reinforced
+
+    def detect(rows: list[object]) -> tuple[CollapseRecord, ...]:
+        words = {"level": "all", "fatal": True, "message": "lost"}
+        numbers = {"onset": 1, "update": 1, "value": 0.1, "threshold": 0.5}
+        cell = "study-sudoku-atomic-t2-outcome"
+        return (CollapseRecord("test", cell, 0, "rl", "success-halved", **words, **numbers),)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(reinforced, "detect", detect)
+    one = job(tmp_path, "study-sudoku-atomic-t2-outcome")
+    run(one)
+    (found,) = [row for row in read(one.folder / "records.jsonl") if isinstance(row, CollapseRecord)]
+    assert (one.folder / found.checkpoint).resolve() == one.supervised_folder.resolve()
+
+
 @pytest.mark.parametrize(
     ("name", "least", "most"),
     [
