@@ -124,7 +124,7 @@ class UpdateConfig:
     """Passes over each batch."""
     steps_per_epoch: int = 1
     """Optimiser steps in a pass; each sees another part of the batch."""
-    micro_batch: int = 384
+    micro_batch: int = 1024
     """Most replies in one forward pass; changes nothing but memory and the last bits of float arithmetic."""
     value_rate: float = 1e-3
     """Learning rate of the value head, for estimators with a critic."""
