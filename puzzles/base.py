@@ -43,6 +43,10 @@ class Puzzle(ABC, Generic[StateT, MoveT]):
     most_at_once: ClassVar[int | None] = None
     """Episodes that a rollout plays side by side at most, where each needs a costly simulator; None for any number."""
 
+    repeats_words: ClassVar[bool] = False
+    """Whether actions repeat words that stand on the board; a small model then begins with the same vectors for
+    reading and for writing, so that it learns to repeat once, not word by word."""
+
     # ---------------------------------------------------------------- rules
 
     @abstractmethod

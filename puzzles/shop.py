@@ -88,6 +88,7 @@ class Shop(Puzzle[ShopState, Move]):
     """A shop: buy what is wished for, one wish after the other."""
 
     name: ClassVar[str] = "shop"
+    repeats_words: ClassVar[bool] = True
     action_pattern: ClassVar[re.Pattern[str]] = re.compile(r"(?:search|open|choose|go|buy)\([^()\n]{0,200}\)")
 
     def __init__(self, size: int = 3000, seed: int = 0) -> None:
@@ -307,7 +308,10 @@ class Shop(Puzzle[ShopState, Move]):
     # ---------------------------------------------------------------- tokens
 
     def compact(self, state: ShopState) -> tuple[str, ...]:
-        """Return page, wishes left, the wish, what is chosen, and the products of the page, `-` where there is none."""
+        """Return page, wishes left, the wish's words, its choices still to make, and the products of the page.
+
+        Of a product stands which demands of the wish it meets: words are compared here, as a reader does at a glance.
+        """
         left = len(state.wishes) - len(state.bought)
         if state.wish is None:
             return page_tokens("done", left)

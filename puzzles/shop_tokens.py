@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from puzzles.shop_catalogue import PER_PAGE, Product, Wish
+from puzzles.shop_catalogue import PER_PAGE, Product, Wish, meets
 from puzzles.shop_text import MOST_WISHES
-from puzzles.shop_words import AXES, AXIS_OF, GROUPS, INDEX_WORDS, PRICES
+from puzzles.shop_words import AXES, AXIS_OF, INDEX_WORDS
 
 PAGES = ("search", "results", "item", "done")
 NONE = "-"
 """Stands where there is nothing."""
 
-_KINDS = ("category", "brand", "material", "feature", "price")
-_FIELDS = ("category", "brand", "material", "feature", "feature", "price")
+HELD, LACKED = "<held>", "<lacked>"
+"""Whether a product meets a demand of the wish."""
+
+_WORDS = ("category", "brand", "material", "feature")
+_DEMANDS = (*_WORDS, "price")
 
 
 def page_tokens(
@@ -37,9 +40,10 @@ def page_tokens(
     """
     tokens = [f"<{page}>", f"left{left}", "<more>" if more else NONE]
     if wish is not None:
-        named = (wish.category, wish.brand, wish.material, wish.feature, f"${wish.limit}", *wish.options, *chosen)
-        tokens += [word or NONE for word in named]
-        tokens += [token for product in goods for token in _product_tokens(product)]
+        words = (wish.category, wish.brand, wish.material, wish.feature)
+        tokens += [word or NONE for word in words]
+        tokens += [value if value and value not in chosen else NONE for value in wish.options]
+        tokens += [token for product in goods for token in _product_tokens(product, wish)]
     return (*tokens, *(NONE,) * (len(position_features()) - len(tokens)))
 
 
@@ -51,16 +55,18 @@ def places() -> tuple[str, ...]:
 @lru_cache(maxsize=1)
 def position_features() -> tuple[tuple[str, ...], ...]:
     """Return what each position of a page is about."""
-    wish = [("wish", kind) for kind in (*_KINDS, *AXES)]
-    chosen = [("chosen", axis) for axis in AXES]
-    goods = [(f"place {place}", kind) for place in places() for kind in _FIELDS]
-    return (("page",), ("left",), ("more",), *wish, *chosen, *goods)
+    wish = [("wish", kind) for kind in _WORDS]
+    missing = [("missing", axis) for axis in AXES]
+    goods = [(f"place {place}", kind) for place in places() for kind in _DEMANDS]
+    return (("page",), ("left",), ("more",), *wish, *missing, *goods)
 
 
 def token_features() -> Mapping[str, tuple[str, ...]]:
-    """Return which tokens share what positions are about: places, and words by their group."""
-    features = {place: (f"place {place}",) for place in places()}
-    return features | {word: (kind,) for kind, words in {**GROUPS, **AXES}.items() for word in words}
+    """Return which tokens share what positions are about: places.
+
+    Words share nothing with their group: their position tells it already, and what tells words apart would drown.
+    """
+    return {place: (f"place {place}",) for place in places()}
 
 
 @lru_cache(maxsize=1)
@@ -68,12 +74,13 @@ def token_numbers() -> dict[str, int]:
     """Return the number of every token that a page can hold."""
     pages = [f"<{page}>" for page in PAGES]
     left = [f"left{count}" for count in range(MOST_WISHES + 1)]
-    prices = [f"${price}" for price in PRICES]
-    tokens = (NONE, *pages, *left, "<more>", *prices, *INDEX_WORDS, *AXIS_OF)
+    tokens = (NONE, *pages, *left, "<more>", HELD, LACKED, *INDEX_WORDS, *AXIS_OF)
     return {token: number for number, token in enumerate(tokens)}
 
 
-def _product_tokens(product: Product) -> tuple[str, ...]:
-    first, *rest = product.features
-    second = rest[0] if rest else NONE
-    return (product.category, product.brand, product.material, first, second, f"${product.price}")
+def _product_tokens(product: Product, wish: Wish) -> tuple[str, ...]:
+    """Return whether a product meets each demand of a wish, `NONE` where the wish names none."""
+    category, price, *named = meets(product, wish)
+    held = iter(named)
+    words = [next(held) if word else None for word in (wish.brand, wish.material, wish.feature)]
+    return tuple(NONE if met is None else HELD if met else LACKED for met in (category, *words, price))

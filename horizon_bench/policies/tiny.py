@@ -99,6 +99,8 @@ class TinyPolicy:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             model = TinyForCausalLM(config)
+        if puzzle.repeats_words:
+            model.repeat_words()
         return cls(model.eval(), tokenizer)
 
     @property

@@ -273,6 +273,16 @@ class TinyForCausalLM(TinyPreTrainedModel, GenerationMixin):
         self.value_head = nn.Linear(config.hidden_size, 1) if config.value_head else None
         self.post_init()
 
+    def repeat_words(self) -> None:
+        """Write each token's input vector into its row of the head, and make the input twice as large.
+
+        What a position attends to then comes out as a word by one map for all words, and the words stand out from the
+        vectors of their positions. A start only: both are trained on their own afterwards.
+        """
+        with torch.no_grad():
+            self.lm_head.weight.copy_(self.model.tokens.weight)
+            self.model.tokens.weight.mul_(2.0)
+
     def get_input_embeddings(self) -> nn.Module:
         """Return the token embedding."""
         return self.model.tokens

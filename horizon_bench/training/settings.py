@@ -60,7 +60,7 @@ _SETTINGS: dict[str, TinySettings] = {
         SftConfig(steps=1500, learning_rate=2e-3), RolloutConfig(groups=32), UpdateConfig(updates=60)
     ),
     "textworld-0": TinySettings(SftConfig(steps=300, learning_rate=3e-3), RolloutConfig(), UpdateConfig(updates=40)),
-    "shop-3000": TinySettings(SftConfig(steps=2000), RolloutConfig(), UpdateConfig(updates=40)),
+    "shop-3000": TinySettings(SftConfig(steps=350, learning_rate=3e-3), RolloutConfig(), UpdateConfig(updates=40)),
 }
 
 _THOUGHT_STEPS = {"sudoku-4": 1300, "sudoku-6": 2600, "sudoku-9": 6000}

@@ -163,10 +163,43 @@ def test_the_score_is_the_share_of_demands_met():
 
 
 def test_tokens_fit_a_small_model_and_a_byte():
-    assert len(SHOP.compact(SHOP.parse(LIST))) == len(SHOP.compact_features()[0]) == 40
+    assert len(SHOP.compact(SHOP.parse(LIST))) == len(SHOP.compact_features()[0]) == 31
     assert SHOP.array_high() <= 127
     assert set(SHOP.compact_features()[1]) <= set(SHOP.vocabulary())
     assert {"-", *AXIS_OF, *INDEX_WORDS} <= set(SHOP.vocabulary())
+
+
+def test_the_compact_form_says_which_demands_a_product_meets_and_what_is_still_to_choose():
+    text = "nordal insulated rug <=15 red"
+    opened = play(text, "search(nordal rug)", "open(1)")
+    names = [name for name, _ in (each for each in SHOP.compact_features()[0] if len(each) == 2)]
+    fields = dict(zip(["page", "left", "more", *SHOP.compact_features()[0][3:]], SHOP.compact(opened), strict=True))
+    assert names.count("wish") == len(GROUPS)
+    assert [fields["wish", kind] for kind in ("category", "brand", "material", "feature")] == [
+        *("rug", "nordal", "-", "insulated")
+    ]
+    assert fields["missing", "colour"] == "red"
+    assert [fields["place 1", kind] for kind in ("category", "brand", "material", "feature", "price")] == [
+        *("<held>", "<held>", "-", "<held>", "<held>")
+    ]
+    assert fields["place 2", "price"] == "-"
+    listed = SHOP.compact(play(text, "search(nordal rug)"))
+    assert listed[-20:][5:10] == ("<held>", "<held>", "-", "<lacked>", "<lacked>")
+    assert set(SHOP.compact(SHOP.apply(opened, Move("choose", "red")))[7:11]) == {"-"}
+    assert "red" in SHOP.compact(SHOP.apply(opened, Move("choose", "blue")))
+
+
+@given(st.sampled_from(SHOP.examples()), st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=30)
+def test_a_place_without_a_lack_is_one_that_meets_the_wish(text, seed):
+    generator = np.random.default_rng(seed)
+    state = SHOP.parse(text)
+    words = state.wish.words
+    query = sorted({str(word) for word in generator.choice(words, 2)}, key=INDEX_WORDS.index)
+    state = SHOP.apply(state, Move("search", " ".join(query)))
+    tokens, matches = SHOP.compact(state)[-20:], SHOP.catalogue.matches(state.wish)
+    lacks = ["<lacked>" in tokens[5 * place : 5 * place + 5] for place in range(PER_PAGE)]
+    assert [not lack for lack in lacks[: len(SHOP.shown(state))]] == [number in matches for number in SHOP.shown(state)]
 
 
 def test_pages_read_well():

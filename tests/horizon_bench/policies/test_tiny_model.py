@@ -10,6 +10,8 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.policies.tiny_model import TinyForCausalLM
+from puzzles.shop import Shop
+from puzzles.sudoku import Sudoku
 
 
 def test_auto_classes_give_the_saved_model_back(policy: TinyPolicy, tmp_path: pathlib.Path) -> None:
@@ -74,3 +76,12 @@ def test_generate_and_the_own_sampler_agree_when_greedy(policy: TinyPolicy, obse
     written = policy.model.generate(prompts, max_new_tokens=6, do_sample=False)[:, prompts.shape[1] :]
     for row, reply in enumerate(replies):
         assert reply.reply_ids.tolist() == written[row, : len(reply.reply_ids)].tolist()
+
+
+def test_where_actions_repeat_words_the_head_begins_with_their_vectors() -> None:
+    shop = Shop(20)
+    board = len(shop.compact(shop.parse(shop.examples()[0])))
+    for puzzle, tokens, repeats in ((shop, board, True), (Sudoku(4), 16, False)):
+        model = TinyPolicy.create(puzzle, tokens).model
+        assert torch.equal(2 * model.lm_head.weight, model.model.tokens.weight) is repeats
+        assert model.lm_head.weight is not model.model.tokens.weight
