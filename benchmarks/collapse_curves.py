@@ -1,8 +1,8 @@
 """The labelled curves that `benchmarks/collapse_detection.py` judges the collapse detector by.
 
 Real curves come from finished runs: `python benchmarks/collapse_curves.py extract RESULTS...` adds those of results
-folders to the stored set, without a label; `... sheets FOLDER` draws the unlabelled ones, numbered and shuffled, with no
-name and no mark of the detector, so that whoever labels them sees the curves alone.
+folders to the stored set, without a label; `... sheets FOLDER` draws the unlabelled ones, numbered and shuffled, with
+no name and no mark of the detector, so that whoever labels them sees the curves alone.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ COLLAPSED, HEALTHY, DOUBTFUL = "collapsed", "not", "doubtful"
 DEFINITION = (
     "collapsed: at least half of a success rate already reached is lost, and still lost at the end or for three "
     "evaluations in a row, on the validation puzzles of all levels or in the training episodes (blocks of 5 updates); "
-    "onset: the last update drawn before the fall begins; doubtful: the loss is half by a hair, or the height before it "
-    "cannot be read off; not: everything else"
+    "onset: the last update drawn before the fall begins; doubtful: the loss is half by a hair, or the height before "
+    "it cannot be read off; not: everything else"
 )
 
 

@@ -181,9 +181,7 @@ def _training_series(runs: Sequence[Run]) -> Series | None:
         )
         for run in runs
     )
-    return Series(
-        cell.label, cell.interface, cell.reward, "rl", points, runs=lines, collapses=_collapses(runs, lines)
-    )
+    return Series(cell.label, cell.interface, cell.reward, "rl", points, runs=lines, collapses=_collapses(runs, lines))
 
 
 def _points(runs: Sequence[Run], grids: Mapping[int, Grid]) -> tuple[Point, ...]:
@@ -194,9 +192,7 @@ def _points(runs: Sequence[Run], grids: Mapping[int, Grid]) -> tuple[Point, ...]
     )
 
 
-def _collapses(
-    runs: Sequence[Run], lines: Sequence[Sequence[tuple[float, float]]]
-) -> tuple[tuple[float, float], ...]:
+def _collapses(runs: Sequence[Run], lines: Sequence[Sequence[tuple[float, float]]]) -> tuple[tuple[float, float], ...]:
     """Return where collapsed runs were noticed, each on its own line."""
     return tuple(
         (float(run.collapse.update), _height(line, run.collapse.update))

@@ -174,8 +174,8 @@ def equal_cost_table(results: Results) -> Table:
     columns = ("study", "condition", "at equal tokens (%)", "at equal environment calls (%)", "at equal wall-clock (%)")
     note = (
         "Success at the last evaluation during training that cost no more than the cheapest condition of the study "
-        "spent in all; in brackets the 95 % interval, then the cost. Collapsed runs count as failed from their onset on. "
-        "Wall-clock compares only runs on like machines."
+        "spent in all; in brackets the 95 % interval, then the cost. Collapsed runs count as failed from their onset "
+        "on. Wall-clock compares only runs on like machines."
     )
     return Table("equal-cost", "Success at equal cost", columns, tuple(rows), note)
 

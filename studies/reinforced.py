@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import time
@@ -184,15 +185,22 @@ class Watch:
         """Return the kept checkpoint, relative to the run's folder; the shared SFT's where the onset is so early."""
         folder = self.run.folder
         kept = folder.checkpoints / BEFORE_COLLAPSE
-        before = [path for update, path in checkpoints(folder.checkpoints) if update < finding.onset]
+        before = [(update, path) for update, path in checkpoints(folder.checkpoints) if update < finding.onset]
         if not before:
             return Path(os.path.relpath(self.run.job.supervised_folder, self.run.job.folder)).as_posix()
-        if not kept.exists() and self.run.team.leads:
+        update, source = before[-1]
+        if self.run.team.leads and (not kept.exists() or update < _update_of(kept)):
             draft = kept.with_name(kept.name + ".part")
             shutil.rmtree(draft, ignore_errors=True)
-            shutil.copytree(before[-1], draft)
+            shutil.copytree(source, draft)
+            shutil.rmtree(kept, ignore_errors=True)
             draft.replace(kept)
         return str(Path("checkpoints") / BEFORE_COLLAPSE)
+
+
+def _update_of(checkpoint: Path) -> int:
+    """Return the update after which a checkpoint was written."""
+    return int(json.loads((checkpoint / "state.json").read_text(encoding="utf8"))["update"])
 
 
 def _continued(metrics: Mapping[str, float]) -> tuple[int, int, int]:

@@ -218,15 +218,17 @@ def test_a_collapse_is_recorded_while_training_and_the_checkpoint_before_it_kept
         message="lost",
     )
 
+    later = replace(finding, onset=6, level="rollout")
+
     def detect(rows: list[object]) -> tuple[CollapseRecord, ...]:
         updates = [row.update for row in rows if isinstance(row, UpdateRecord) and row.phase == "rl"]
-        return (finding,) if updates and updates[-1] >= 5 else ()
+        return (later,) if updates and updates[-1] == 5 else (later, finding) if updates and updates[-1] > 5 else ()
 
     monkeypatch.setattr(reinforced, "detect", detect)
     one = job(tmp_path, "study-sudoku-atomic-t2-outcome")
     assert run(one).endswith("collapsed")
     found = [row for row in read(one.folder / "records.jsonl") if isinstance(row, CollapseRecord)]
-    assert found == [replace(finding, checkpoint="checkpoints/before-collapse")]
+    assert found == [replace(one, checkpoint="checkpoints/before-collapse") for one in (later, finding)]
     kept = json.loads((one.folder / "checkpoints" / "before-collapse" / "state.json").read_text())
     assert kept["update"] == 2
     assert json.loads((one.folder / "done.json").read_text())["collapsed"] is True
