@@ -166,7 +166,7 @@ COSTS = {
     "m": FamilyCost(120.0, 2.0, 0.008, 0.004),
     "l": FamilyCost(600.0, 6.0, 0.03, 0.006),
     "r": FamilyCost(300.0, 3.0, 0.02, 0.004),
-    "s": FamilyCost(140.0, 1.4, 0.005, 0.001),
+    "s": FamilyCost(17.0, 0.8, 0.004, 0.001),
     TECHNIQUE_FAMILY: FamilyCost(600.0, 8.0, 0.04, 0.008),
 }
 
