@@ -7,8 +7,9 @@ training settings that follow from a preset are made in `studies.recipe`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 from horizon_bench.mira.configs import MIRA_VARIANTS
 from studies.factors import FAMILIES, TECHNIQUE_FAMILY, USUAL_FIXED, Cell, require
@@ -217,3 +218,47 @@ PRESETS: dict[str, Preset] = {
 def find_preset(name: str) -> Preset:
     """Return a preset by name; an unknown one raises `ValueError` that names the nearest."""
     return PRESETS[require("preset", name, PRESETS)]
+
+
+MAY_BE_ZERO = ("lora_rank", "stored_puzzles")
+"""Sizes that may be 0; all others are above."""
+
+
+def resized(preset: Preset, changes: Iterable[str]) -> Preset:
+    """Return the preset with other sizes.
+
+    >>> resized(find_preset("paper"), ["test_puzzles=2", "traces=16"]).language.traces
+    16
+
+    Args:
+        preset: any preset.
+        changes: sizes as NAME=VALUE; a name is a numeric field of `Preset` or, of a language model, `LanguageScale`.
+
+    Raises:
+        ValueError: for an unknown name, naming the nearest, or a value that is no size.
+    """
+    for change in changes:
+        name, _, text = change.partition("=")
+        holders = [holder for holder in (preset, preset.language) if holder is not None]
+        numbers: dict[str, Any] = {
+            field.name: holder
+            for holder in holders
+            for field in fields(holder)
+            if type(getattr(holder, field.name)) in (int, float)
+        }
+        holder = numbers[require("size", name, numbers)]
+        changed = replace(holder, **{name: _size(name, text, type(getattr(holder, name)))})
+        preset = changed if holder is preset else replace(preset, language=changed)
+    return preset
+
+
+def _size(name: str, text: str, kind: type[int] | type[float]) -> float:
+    """Return the number that a text names."""
+    try:
+        value = kind(text)
+    except ValueError:
+        value = kind(-1)
+    if not 0 < value < float("inf") and not (value == 0 and name in MAY_BE_ZERO):
+        least = "0 or more" if name in MAY_BE_ZERO else "above 0"
+        raise ValueError(f"{name} is {text!r}, must be {'a whole number' if kind is int else 'a number'}, {least}")
+    return value

@@ -12,7 +12,7 @@ import tyro
 from studies.factors import require
 from studies.matrix import SCALES, SINGLE, STUDIES, Cell, Scale, only, played_by, select, without_training
 from studies.named_policies import ModelOptions
-from studies.presets import Preset, find_preset
+from studies.presets import Preset, find_preset, resized
 from studies.tracking import TRACKERS
 
 COMPARED = ("smoke", "cpu")
@@ -84,6 +84,9 @@ class StudyRun:
     """Number of seeds, SFT included; the preset's by default."""
     updates: int | None = None
     """RL updates of a cell, shared evenly by the phases of its schedule; the preset's by default."""
+    sizes: tuple[str, ...] = ()
+    """Other sizes than the preset's, as NAME=VALUE, such as test_puzzles=20 puzzles_per_update=8, and for a language
+    model traces=64 single_cap=48; a name that is none lists all."""
     first_seed: int = 0
     """The seeds are this one and those that follow."""
     family: str = ""
@@ -169,6 +172,7 @@ class StudyRun:
             preset = replace(preset, asked=self.asked)
         if self.updates is not None:
             preset = replace(preset, updates=self.updates)
+        preset = resized(preset, self.sizes)
         return replace(preset, model=self.model) if self.model else preset
 
     def _announce(self, study: str, cells: Sequence[Cell], seeds: Sequence[int], preset: Preset) -> None:

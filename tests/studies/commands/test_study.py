@@ -7,6 +7,7 @@ import pytest
 from reports.records import read_cell
 from studies.cli import main
 from studies.matrix import STUDIES
+from studies.presets import LanguageScale, find_preset, resized
 
 
 def test_a_cell_runs_to_its_report_is_kept_and_refuses_another_preset(
@@ -85,3 +86,22 @@ def test_the_number_of_updates_can_be_chosen(tmp_path: pathlib.Path, capsys: pyt
     capsys.readouterr()
     assert main([*words, "--updates", "0"]) == 1
     assert "updates must be at least 1, not 0" in capsys.readouterr().err
+
+
+def test_sizes_of_a_preset_can_be_changed(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["study", "run", "study-rush-atomic-r-expert", "--results", str(tmp_path), "--workers", "0", "--seeds", "1"]
+    sizes = ["--preset", "smoke", "--no-report", "--sizes", "untrained_puzzles=2", "attempts=3"]
+    assert main([*words, *sizes]) == 0
+    preset = read_cell(tmp_path / "single" / "study-rush-atomic-r-expert" / "0").settings["preset"]
+    assert (preset["untrained_puzzles"], preset["attempts"]) == (2, 3)
+    assert preset["test_puzzles"] == find_preset("smoke").test_puzzles
+    capsys.readouterr()
+    assert main([*words, "--sizes", "attempt=3"]) == 1
+    assert "unknown size 'attempt'; did you mean 'attempts'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("change", ["attempts=0", "attempts=1.5", "attempts", "temperature=nan", "sft_rate=-1"])
+def test_what_is_no_size_is_refused(change: str) -> None:
+    with pytest.raises(ValueError, match=f"{change.partition('=')[0]} is .*, must be a"):
+        resized(find_preset("paper"), [change])
+    assert resized(find_preset("paper"), ["lora_rank=0", "traces=7"]).language == LanguageScale(traces=7)
