@@ -162,7 +162,7 @@ def _distinct(prompts: Sequence[NDArray[np.int64]]) -> tuple[list[int], list[int
 
 def _prefill(reader: _Model, prompts: Sequence[NDArray[np.int64]], device: Any) -> tuple[Tensor, Tensor]:
     """Return the logits after each prompt, shape [rows, vocabulary], and the cache's mask, shape [rows, tokens]."""
-    shared = _shared_length(prompts) if reader.shares_prefixes and len(prompts) > 1 else 0
+    shared = shared_length(prompts) if reader.shares_prefixes and len(prompts) > 1 else 0
     if shared < LEAST_SHARED:
         shared = 0
     rest, mask = pad_left([prompt[shared:] for prompt in prompts], device)
@@ -176,7 +176,7 @@ def _prefill(reader: _Model, prompts: Sequence[NDArray[np.int64]], device: Any) 
     return reader.read(rest, mask, positions), mask
 
 
-def _shared_length(prompts: Sequence[NDArray[np.int64]]) -> int:
+def shared_length(prompts: Sequence[NDArray[np.int64]]) -> int:
     """Return how many first tokens all prompts share; each keeps one token of its own."""
     shortest = min(map(len, prompts)) - 1
     stacked = np.stack([prompt[:shortest] for prompt in prompts])

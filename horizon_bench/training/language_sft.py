@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from horizon_bench.envs.settings import Settings
 from horizon_bench.policies.base import Policy, Reply, Seat
 from horizon_bench.policies.expert import expert_moves, write_reply
 from horizon_bench.policies.hf import HfPolicy
+from horizon_bench.policies.language_sampling import LEAST_SHARED, shared_length
 from horizon_bench.rollout import Playable, rollout
 from horizon_bench.training.collator import IGNORED
 from horizon_bench.training.sft import LossLog, restored_generators
@@ -191,6 +192,46 @@ def collate(rows: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
     }
 
 
+def collate_shared(rows: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
+    """Return a batch in which what all prompts begin with (the rules of the game) stands once, before what follows it.
+
+    One line of tokens: the common beginning, then the rest of each row. Positions and attention are those of separate
+    rows, so loss and gradients are those of `collate`.
+    """
+    starts = [next(place for place, label in enumerate(row["labels"]) if label != IGNORED) for row in rows]
+    prompts = [np.array(row["input_ids"][:start]) for row, start in zip(rows, starts, strict=True)]
+    shared = shared_length(prompts) if len(rows) > 1 else 0
+    if shared < LEAST_SHARED:
+        return collate(rows)
+    rests = [len(row["input_ids"]) - shared for row in rows]
+    owner = torch.cat([torch.zeros(shared), *(torch.full((rest,), row + 1.0) for row, rest in enumerate(rests))])
+    positions = torch.cat([torch.arange(shared), *(torch.arange(shared, shared + rest) for rest in rests)])
+    earlier = torch.ones(len(owner), len(owner), dtype=torch.bool).tril()
+    seen = earlier & ((owner[:, None] == owner) | (owner == 0))
+    # Each rest begins with a token of the prompt, so that no row's end is asked for the beginning of the next.
+    ids = [*rows[0]["input_ids"][:shared], *(token for row in rows for token in row["input_ids"][shared:])]
+    labels = [*[IGNORED] * shared, *(label for row in rows for label in row["labels"][shared:])]
+    return {
+        "input_ids": torch.tensor([ids]),
+        "labels": torch.tensor([labels]),
+        "position_ids": positions[None],
+        "attention_mask": seen[None, None],
+    }
+
+
+def collator_of(model: Any) -> Callable[[Sequence[dict[str, Any]]], dict[str, Tensor]]:
+    """Return how batches are made for a model: beginnings are shared on a processor, where attention is the usual one.
+
+    Fast attention kernels of GPUs take no mask of two dimensions, and layers that see a window have masks of their own.
+    """
+    config = model.config
+    windows = getattr(config, "sliding_window", None) or set(getattr(config, "layer_types", None) or ()) - {
+        "full_attention"
+    }
+    plain = config._attn_implementation == "sdpa" and not windows
+    return collate_shared if plain and model.device.type == "cpu" else collate
+
+
 def train_language_sft(
     policy: HfPolicy, instances: Sequence[Playable], settings: Settings | Sequence[Settings], config: LanguageSftConfig
 ) -> LanguageSftReport:
@@ -218,7 +259,7 @@ def train_language_sft(
             model=policy.model,
             args=trainer_arguments(config, folder, on_gpu=policy.model.device.type != "cpu"),
             train_dataset=rows,
-            data_collator=collate,
+            data_collator=collator_of(policy.model),
             processing_class=policy.tokenizer,
             callbacks=[losses],
         )
