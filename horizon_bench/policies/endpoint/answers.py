@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -52,10 +53,17 @@ class RequestError(Exception):
         self.kind, self.passing, self.wait = kind, passing, wait
 
 
-def status_fault(status: int, headers: Any, body: bytes) -> RequestError:
-    """Return the fault that a status other than 200 stands for."""
+def status_fault(status: int, headers: Any, body: bytes, clean: Callable[[str], str] = str) -> RequestError:
+    """Return the fault that a status other than 200 stands for.
+
+    Args:
+        status: of the response.
+        headers: of the response.
+        body: of the response.
+        clean: takes secrets out of the endpoint's own words.
+    """
     passing = status in PASSING or status >= 500
-    return RequestError(f"status {status}", _message(body), passing=passing, wait=retry_after(headers))
+    return RequestError(f"status {status}", _message(body, clean), passing=passing, wait=retry_after(headers))
 
 
 def retry_after(headers: Any, now: float | None = None) -> float | None:
@@ -87,12 +95,13 @@ def _number(text: str | None) -> float | None:
     return value if math.isfinite(value) and value >= 0.0 else None
 
 
-def read_answer(body: bytes, stop: tuple[str, ...] = ()) -> Answer:
+def read_answer(body: bytes, stop: tuple[str, ...] = (), clean: Callable[[str], str] = str) -> Answer:
     """Return the reply that a response holds.
 
     Args:
         body: of a response with status 200.
         stop: strings before which the reply ends, for endpoints that do not look at them.
+        clean: takes secrets out of the endpoint's own words.
 
     Raises:
         RequestError: if the body is cut off, no JSON, or holds no reply.
@@ -104,7 +113,7 @@ def read_answer(body: bytes, stop: tuple[str, ...] = ()) -> Answer:
     if not isinstance(content, dict):
         raise RequestError("unreadable reply", f"a JSON {type(content).__name__} where an object belongs")
     if content.get("error"):
-        raise RequestError("error in the reply", _message(body))
+        raise RequestError("error in the reply", _message(body, clean))
     try:
         choice = content["choices"][0]
         message = choice["message"]
@@ -123,17 +132,19 @@ def read_answer(body: bytes, stop: tuple[str, ...] = ()) -> Answer:
     prompt_tokens, reply_tokens = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
     counted = prompt_tokens is not None and reply_tokens is not None
     words = len(whole.split())
-    return Answer(whole, capped, prompt_tokens or 0, words if reply_tokens is None else reply_tokens, counted,
-                  str(content.get("model") or ""))  # fmt: skip
+    return Answer(clean(whole), capped, prompt_tokens or 0, words if reply_tokens is None else reply_tokens, counted,
+                  clean(str(content.get("model") or "")))  # fmt: skip
 
 
 def _text(content: Any) -> str:
-    """Return the text of a message's content, which may be missing or come in parts."""
+    """Return the text of a message's content, which may be missing or come in parts.
+
+    Half a character, as JSON's escapes can spell it, becomes U+FFFD: no file or later request could hold it.
+    """
     if content is None:
         return ""
-    if isinstance(content, str):
-        return content
-    return "".join(str(part.get("text") or "") for part in content)
+    text = content if isinstance(content, str) else "".join(str(part.get("text") or "") for part in content)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _count(usage: Any, name: str) -> int | None:
@@ -141,12 +152,12 @@ def _count(usage: Any, name: str) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def _message(body: bytes) -> str:
+def _message(body: bytes, clean: Callable[[str], str]) -> str:
     """Return the endpoint's own words about an error, in one short line."""
-    text = body[: 16 * LONGEST_MESSAGE].decode("utf8", "replace")
+    text = body.decode("utf8", "replace")
     try:
         error = json.loads(body)["error"]
         text = str(error["message"] if isinstance(error, dict) else error)
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
-    return " ".join(text.split())[:LONGEST_MESSAGE]
+    return " ".join(clean(text).split())[:LONGEST_MESSAGE]

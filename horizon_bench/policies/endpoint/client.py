@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from horizon_bench.policies.endpoint.answers import Answer, RequestError, read_answer, status_fault
@@ -18,6 +18,9 @@ from horizon_bench.policies.endpoint.usage import Usage
 
 LARGEST_BODY = 32 * 2**20
 """Bytes of a response that are read."""
+
+SHORTEST_SECRET = 8
+"""Characters of a key from which on it is taken out of replies; placeholders such as `1` stand in honest replies."""
 
 
 class EndpointError(ConnectionError):
@@ -133,7 +136,8 @@ class _Round:
 
         limits = httpx2.Limits(max_connections=self.settings.concurrency)
         timeout = httpx2.Timeout(None, connect=min(60.0, self.settings.timeout_seconds))
-        async with httpx2.AsyncClient(limits=limits, timeout=timeout) as http:
+        environment = not self.settings.is_plain_loopback()  # a proxy named there would read the key
+        async with httpx2.AsyncClient(limits=limits, timeout=timeout, trust_env=environment) as http:
             tasks = [asyncio.create_task(self._settle(http, key, each)) for key, each in self.missing.items()]
             ends = await asyncio.gather(*tasks)
         faults = [fault for fault in ends if fault is not None]
@@ -179,8 +183,7 @@ class _Round:
         if not fault.passing or trial == self.settings.retries or (fault.wait or 0.0) > longest:
             return False
         if fault.wait is not None:
-            self.client._pace.pause(fault.wait)
-            return True
+            self.client._pace.pause(fault.wait)  # our own back-off runs at the same time: the wait may be 0
         usual = min(self.settings.first_wait_seconds * 2.0**trial, self.settings.longest_wait_seconds)
         await self._rest(usual * (0.5 + int(key[trial % 16 : trial % 16 + 8], 16) / 2**32))
         return True
@@ -210,9 +213,8 @@ class _Round:
         except (httpx2.HTTPError, OSError) as error:
             raise RequestError("connection", self._scrubbed(str(error) or type(error).__name__)) from error
         if status != 200:
-            raise status_fault(status, headers, self._scrubbed(body.decode("utf8", "replace")).encode())
-        answer = read_answer(body, request.stop)
-        return replace(answer, text=self._scrubbed(answer.text)) if self.key else answer
+            raise status_fault(status, headers, body, self._scrubbed)
+        return read_answer(body, request.stop, self._scrubbed)
 
     async def _exchange(self, http: Any, request: Request) -> tuple[int, Any, bytes]:
         """Return status, headers and body of one exchange."""
@@ -231,8 +233,13 @@ class _Round:
         return response.status_code, response.headers, b"".join(parts)
 
     def _scrubbed(self, text: str) -> str:
-        """Return the text without the key, in case an endpoint repeats it."""
-        return text.replace(self.key, "[key]") if self.key else text
+        """Return the text without the key, in case an endpoint repeats it, as it is or as JSON may spell it."""
+        if len(self.key) < SHORTEST_SECRET:
+            return text
+        spelled = json.dumps(self.key)[1:-1]
+        for form in (self.key, spelled, spelled.replace("/", "\\/")):
+            text = text.replace(form, "[key]")
+        return text
 
     def _explain(self, fault: RequestError) -> str:
         """Return what happened, what is kept and how to go on."""

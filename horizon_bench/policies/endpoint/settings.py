@@ -107,8 +107,12 @@ class EndpointSettings:
 
     def allows_key(self) -> bool:
         """Return whether a key may travel there: encrypted, or to this machine."""
+        return urlsplit(self.base_url).scheme == "https" or self.is_plain_loopback()
+
+    def is_plain_loopback(self) -> bool:
+        """Return whether requests go unencrypted to this machine, and so past any proxy."""
         parts = urlsplit(self.base_url)
-        return parts.scheme == "https" or _is_loopback(parts.hostname or "")
+        return parts.scheme == "http" and _is_loopback(parts.hostname or "")
 
 
 def _checked_url(url: str) -> str:

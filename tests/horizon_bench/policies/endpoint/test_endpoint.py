@@ -15,11 +15,13 @@ from horizon_bench.evaluation import evaluate
 from horizon_bench.policies import make_policy
 from horizon_bench.policies.chat import ChatPolicy, ChatSampling
 from horizon_bench.policies.endpoint import EndpointError, EndpointPolicy
+from horizon_bench.policies.endpoint.answers import status_fault
 from horizon_bench.policies.endpoint.journal import Journal
 
 SETTINGS = Settings(interface="atomic", observation="text", on_error="strict")
 FAST = {"first_wait_seconds": 0.01, "longest_wait_seconds": 0.05, "timeout_seconds": 2.0}
 KEY = "sk-" + "secret" * 4
+SLASHED = "sk-slash/ed+key/" + "secret" * 2
 
 
 @pytest.fixture(autouse=True)
@@ -132,6 +134,15 @@ def test_retry_after_holds_everybody_back(proxy):
     assert limited.seen.total() == 5
 
 
+@pytest.mark.parametrize("wait", ["0", "Wed, 21 Oct 2015 07:28:00 GMT"])
+def test_a_wait_that_is_over_does_not_use_up_the_retries(proxy, wait):
+    """An endpoint that asks for no wait, or whose clock is late, is still asked again after our own back-off."""
+    limited = proxy(lambda number: "429" if number < 3 else "")
+    limited.retry_after = wait
+    policy_at(limited.url, first_wait_seconds=0.1, longest_wait_seconds=0.1).reply(boards(1), [], generators(1))
+    assert np.diff(limited.times).min() >= 0.05
+
+
 def boards(count: int) -> list[str]:
     from horizon_bench.envs.puzzle_env import PuzzleEnv
 
@@ -213,6 +224,17 @@ def test_a_separate_thought_is_put_where_the_environment_reads_it(server):
     assert reply.capped
 
 
+@pytest.mark.parametrize(
+    ("content", "read"),
+    [("\ud83d half", "\ufffd half"), ([{"text": "\ud83e"}, {"text": "\udde9"}], "\U0001f9e9"), ("\x00 漢", "\x00 漢")],
+)
+def test_half_a_character_cannot_stop_a_study_from_writing_its_episodes(server, content, read):
+    server.message = {"content": content}
+    (reply,) = policy_at(server.url).reply(boards(1), [], generators(1))
+    assert reply.text == read
+    assert reply.text.encode()
+
+
 def test_replies_without_counts_are_counted_by_words(server):
     server.usage = False
     policy = policy_at(server.url)
@@ -242,6 +264,51 @@ def test_the_key_goes_into_the_header_and_nowhere_else(server, proxy, tmp_path, 
     for text in (journal.read_text(), policy.summary(), reply.text, str(error.value), chained, caplog.text):
         assert KEY not in text
     assert KEY not in repr(vars(policy)) + repr(policy.settings)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        json.dumps({"error": {"message": f"wrong key {SLASHED}"}}),
+        json.dumps({"error": {"message": f"wrong key {SLASHED}"}}).replace("/", "\\/"),
+        json.dumps({"error": f"{'x' * 290} {SLASHED}"}),
+        json.dumps({"model": SLASHED, "choices": [{"message": {"content": "hm"}}]}).replace("/", "\\u002f"),
+        json.dumps({"choices": [{"message": {"content": "hm", "reasoning": SLASHED}}]}).replace("/", "\\/"),
+    ],
+)
+def test_no_spelling_of_the_key_gets_into_a_message_or_the_journal(server, body, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", SLASHED)
+    monkeypatch.setattr(server, "respond", lambda request, headers: body.encode())
+    journal = tmp_path / "replies.jsonl"
+    try:
+        said = policy_at(server.url, retries=0, journal=journal).reply(boards(1), [], generators(1))[0].text
+    except EndpointError as error:
+        said = str(error)
+    text = said + (journal.read_text() if journal.exists() else "")
+    for part in (SLASHED, "slash/ed", "slash\\/ed", "slash\\u002fed", SLASHED[:8]):
+        assert part not in text
+
+
+def test_a_refusal_that_spells_the_key_otherwise_is_cleaned():
+    body = json.dumps({"error": {"message": f"wrong key {SLASHED}"}}).replace("/", "\\/").encode()
+    fault = status_fault(401, {}, body, lambda text: text.replace(SLASHED, "[key]"))
+    assert str(fault) == "status 401: wrong key [key]"
+
+
+def test_a_placeholder_for_a_key_leaves_replies_alone(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "1")
+    server.answer = lambda body: "Action: value(1, r1c1)"
+    assert policy_at(server.url).reply(boards(1), [], generators(1))[0].text == "Action: value(1, r1c1)"
+
+
+def test_no_proxy_stands_between_this_machine_and_itself(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    policy_at(server.url, retries=0).reply(boards(1), [], generators(1))
+    assert len(server.bodies) == 1
 
 
 def test_a_key_never_travels_unencrypted(monkeypatch):
