@@ -98,13 +98,29 @@ def estimated(
 
 
 def announced(jobs: Sequence[CellJob], gpu: str, count: int, *, sharded: bool) -> Iterator[str]:
-    """Yield what is said before a study of a language model starts."""
-    job = first_trained(jobs)
-    config, tokenizer = at_hand(job.preset.model)
-    yield f"{job.preset.model}: estimate of one run ({job.cell.name}), see docs/scale.md for the formula"
-    one = estimated(job, gpu, count, sharded=sharded, config=config, tokenizer=tokenizer)
-    yield from (f"  {line}" for line in one.lines(gpu, count, sharded=sharded))
-    yield f"  {len(jobs)} runs, one after another on these GPUs: about {one.hours * len(jobs):.0f} h"
+    """Yield what is said before a study of a language model starts: the run that takes most memory, and all hours.
+
+    Raises:
+        ValueError: naming a cell that a language model cannot be trained in, before any hour is spent.
+    """
+    trained = [job for job in jobs if job.cell.trained] or list(jobs[:1])
+    for job in trained:
+        training_of(job)
+    model = trained[0].preset.model
+    config, tokenizer = at_hand(model)
+    kinds: dict[Any, list[CellJob]] = {}
+    for job in trained:
+        kinds.setdefault((job.cell.interface, job.cell.train, job.cell.run_as), []).append(job)
+    made = [
+        (estimated(alike[0], gpu, count, sharded=sharded, config=config, tokenizer=tokenizer), alike)
+        for alike in kinds.values()
+    ]
+    largest, alike = max(made, key=lambda one: one[0].gib)
+    name = alike[0].cell.name
+    yield f"{model}: estimate of the run that takes most memory ({name}), see docs/scale.md for the formula"
+    yield from (f"  {line}" for line in largest.lines(gpu, count, sharded=sharded))
+    hours = sum(one.hours * len(alike) for one, alike in made)
+    yield f"  {len(trained)} runs that train, one after another on these GPUs: about {hours:.0f} h"
 
 
 def at_hand(model: str) -> tuple[Any, Any]:

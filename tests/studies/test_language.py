@@ -105,6 +105,18 @@ def test_a_model_at_hand_is_planned_with_its_own_sizes(model: pathlib.Path) -> N
         list(announced([job(pathlib.Path(), replace(PAPER, model="mine/unknown"))], "h100", 1, sharded=False))
 
 
+def test_memory_is_that_of_the_largest_run_and_hours_are_those_of_all() -> None:
+    names = ("study-sudoku-atomic-l12-outcome", "study-sudoku-macro-l34-outcome")
+    jobs = [job(pathlib.Path(), PAPER, name) for name in names]
+    alone = [list(announced([one], "h100", 1, sharded=False)) for one in jobs]
+    both = list(announced(jobs, "h100", 1, sharded=False))
+    assert both[:4] == alone[1][:4] != alone[0][:4]
+    hours = [float(lines[-1].rpartition("about ")[2].removesuffix(" h")) for lines in (*alone, both)]
+    assert abs(hours[2] - hours[0] - hours[1]) <= 1.5
+    with pytest.raises(ValueError, match="split"):
+        list(announced([*jobs, job(pathlib.Path(), PAPER, "study-sudoku-split-l34-outcome")], "h100", 1, sharded=False))
+
+
 def test_estimates_grow_with_what_is_asked_for() -> None:
     load = Load(400, 512, 2048, 20, 256, 80, 1000, 4000, 4)
     small, large = (estimate(SHAPES[f"Qwen/Qwen3-{size}B"], load) for size in ("1.7", "4"))
