@@ -19,7 +19,7 @@ LOCAL = "local"
 
 
 def run_jobs_on_ray(
-    jobs: Sequence[Job], work: Work, workers: int, address: str = LOCAL, threads: int = 1
+    jobs: Sequence[Job], work: Work, workers: int, address: str = LOCAL, threads: int = 1, gpus: int = 0
 ) -> Generator[Event, None, None]:
     """Run all jobs on a Ray cluster, yielding what happens as it happens.
 
@@ -29,6 +29,7 @@ def run_jobs_on_ray(
         workers: most jobs at a time; each asks Ray for `threads` processors.
         address: `local`, `auto` (the cluster that this machine belongs to) or `ray://HOST:PORT`.
         threads: threads that a job's numerical libraries may use.
+        gpus: GPUs that each job asks Ray for. Ray hides all others from it, so that a job which asks for none has none.
 
     Yields:
         `Started`, `Progress` and, exactly once per job, `Finished`. Closing the iterator stops the jobs.
@@ -41,7 +42,7 @@ def run_jobs_on_ray(
         raise ValueError(f"on Ray, workers and threads must be at least 1, not {workers} and {threads}")
     ray = _connected(address, workers * threads)
     try:
-        yield from _Cluster(ray, work, threads).run(Queue(jobs), workers)
+        yield from _Cluster(ray, work, threads, gpus).run(Queue(jobs), workers)
     finally:
         ray.shutdown()
 
@@ -69,9 +70,9 @@ def _connected(address: str, processors: int) -> Any:
 class _Cluster:
     """The jobs in hand and how to hear of them."""
 
-    def __init__(self, ray: Any, work: Work, threads: int) -> None:
+    def __init__(self, ray: Any, work: Work, threads: int, gpus: int) -> None:
         environment = dict.fromkeys(THREAD_VARIABLES, str(threads))
-        task = ray.remote(num_cpus=threads, max_retries=0, runtime_env={"env_vars": environment})
+        task = ray.remote(num_cpus=threads, num_gpus=gpus, max_retries=0, runtime_env={"env_vars": environment})
         self._ray, self._work, self._remote = ray, work, task(_events)
         self._running: dict[Any, Job] = {}
 

@@ -101,6 +101,7 @@ def run_study(
     finished: Callable[[CellJob], bool] = is_done,
     ray: str = "",
     track: str = "",
+    gpus: int = 0,
 ) -> list[Failure]:
     """Run what is left of a study and return the failures.
 
@@ -116,6 +117,7 @@ def run_study(
         ray: address of a Ray cluster that does the jobs in place of processes on this machine, see
             `studies.ray_pool`; "" for none.
         track: service that shows the runs while they go, see `studies.tracking`; "" for none.
+        gpus: GPUs that each job asks Ray for.
 
     Raises:
         ValueError: if another run holds the same folder, or `finished` refuses one.
@@ -129,15 +131,15 @@ def run_study(
         if jobs:
             expected = clock_text(sum(job.cost for job in jobs) / max(workers, 1))
             print(f"{len(jobs)} jobs, {workers} workers, about {expected}; Ctrl-C stops, the same command resumes")
-        return _work_off(jobs, work, workers, scope / LOG_NAME, ray)
+        return _work_off(jobs, work, workers, scope / LOG_NAME, ray, gpus)
 
 
-def _work_off(jobs: Sequence[Job], work: Work, workers: int, log: Path, ray: str) -> list[Failure]:
+def _work_off(jobs: Sequence[Job], work: Work, workers: int, log: Path, ray: str, gpus: int) -> list[Failure]:
     failures = []
     if ray:
         from studies.ray_pool import run_jobs_on_ray
 
-        events = run_jobs_on_ray(jobs, work, workers, ray)
+        events = run_jobs_on_ray(jobs, work, workers, ray, gpus=gpus)
     else:
         events = run_jobs(jobs, work, workers, log=log)
     try:

@@ -211,7 +211,7 @@ class _TrlPlayer:
                 prompt,
                 np.array(ids, dtype=np.int64),
                 np.array(chances, dtype=np.float32),
-                capped=ids[-1] not in self.policy.end_ids,
+                capped=not ids or ids[-1] not in self.policy.end_ids,
             )
             for prompt, ids, chances in zip(prompts, drawn, logprobs, strict=True)
         ]

@@ -152,7 +152,10 @@ class StudyRun:
         # Processes of a cluster have working directories of their own.
         results = self.results.resolve() if self.ray else self.results
         work = TeamWork(launch_words(self.processes, self.launcher)) if self.processes or self.launcher else run_job
-        failures = run_study(study, cells, seeds, preset, results, work, self.workers, finished, self.ray, self.track)
+        gpus = 0 if preset.language is None else self.gpus or self.processes or 1
+        failures = run_study(
+            study, cells, seeds, preset, results, work, self.workers, finished, self.ray, self.track, gpus
+        )
         for failure in failures:
             print(f"failed: {failure.key}: {failure.error}")
         if self.report and len(failures) < len(cells) * len(seeds):
