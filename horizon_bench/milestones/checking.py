@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, get_args
 
+from horizon_bench.envs.parsing import split_thought
 from horizon_bench.milestones.conditions import Knowledge
 from horizon_bench.milestones.plan import MilestonePlan
 from horizon_bench.policies.base import Seat
@@ -58,5 +59,5 @@ class ModelJudge:
         )
         answer = self.ask(prompt)
         self.prompts.append((prompt, answer))
-        verdicts = {int(number): word.lower() == "yes" for number, word in _VERDICT.findall(answer)}
+        verdicts = {int(number): word.lower() == "yes" for number, word in _VERDICT.findall(split_thought(answer)[2])}
         return tuple(verdicts.get(number, False) for number in range(1, len(plan) + 1))

@@ -85,13 +85,14 @@ def _words(name: str) -> str:
 
 # ---------------------------------------------------------------- Sudoku
 
-_UNIT = re.compile(r"(box|row|column|digit) (\d{1,2})")
-_CELLS = re.compile(r"cells?((?: r\d{1,2}c\d{1,2})+)")
+_UNIT = re.compile(r"(box|row|column|digit) (\d{1,2})", re.ASCII)
+_CELLS = re.compile(r"cells?((?: r\d{1,2}c\d{1,2})+)", re.ASCII)
 
 
 def _read_sudoku(puzzle: Any, oracle: Any, text: str) -> Condition | None:
     if match := _UNIT.fullmatch(text):
         kind, number = match[1], int(match[2])
+        text = f"{kind} {number}"
         if not 1 <= number <= puzzle.size:
             return None
         if kind == "digit":
@@ -100,11 +101,12 @@ def _read_sudoku(puzzle: Any, oracle: Any, text: str) -> Condition | None:
         cells = tuple(cell for cell, unit in enumerate(of_cell) if unit == number - 1)
         return Condition(text, f"{kind} {number} is complete", _filled(oracle, cells))
     if match := _CELLS.fullmatch(text):
-        names = match[1].split()
         known = {name: cell for cell, name in enumerate(puzzle.layout.cell_names)}
-        if not all(name in known for name in names):
+        if not all(name in known for name in match[1].split()):
             return None
-        return Condition(text, f"{' '.join(names)} filled", _filled(oracle, tuple(known[name] for name in names)))
+        cells = tuple(sorted({known[name] for name in match[1].split()}))
+        listed = " ".join(puzzle.layout.cell_names[cell] for cell in cells)
+        return Condition(f"cells {listed}", f"{listed} filled", _filled(oracle, cells))
     return None
 
 
@@ -131,7 +133,7 @@ def _digit_placed(oracle: Any, size: int, digit: int) -> Holds:
 # ---------------------------------------------------------------- Rush Hour
 
 _CLEAR = re.compile(r"clear ([A-Z])")
-_AT = re.compile(r"([A-Z]) at r(\d)c(\d)")
+_AT = re.compile(r"([A-Z]) at r(\d)c(\d)", re.ASCII)
 
 
 def _read_rush_hour(puzzle: Any, oracle: Any, text: str) -> Condition | None:
@@ -142,8 +144,7 @@ def _read_rush_hour(puzzle: Any, oracle: Any, text: str) -> Condition | None:
     if match and layout.vehicle(match[1]) not in (None, 0):
         return Condition(text, f"vehicle {match[1]} is out of the primary car's way", _clear(puzzle, match[1]))
     match = _AT.fullmatch(text)
-    if match and layout.vehicle(match[1]) is not None:
-        place = (int(match[2]) - 1) * layout.columns + int(match[3]) - 1
+    if match and (place := _place(puzzle, oracle.start, match[1], int(match[2]) - 1, int(match[3]) - 1)) is not None:
         letter = match[1]
 
         def holds(state: Any, knowledge: Knowledge) -> bool:
@@ -151,6 +152,17 @@ def _read_rush_hour(puzzle: Any, oracle: Any, text: str) -> Condition | None:
 
         return Condition(text, f"the top left cell of {letter} is r{match[2]}c{match[3]}", holds)
     return None
+
+
+def _place(puzzle: Any, start: Any, letter: str, row: int, column: int) -> int | None:
+    """Return the cell of a row and column, None where the top left of that vehicle can never lie: off its line."""
+    layout = start.layout
+    vehicle = layout.vehicle(letter)
+    if vehicle is None:
+        return None
+    own_row, own_column = divmod(puzzle.format(start).find(letter), layout.columns)
+    along, across = (column, row - own_row) if layout.horizontal[vehicle] else (row, column - own_column)
+    return row * layout.columns + column if not across and 0 <= along < layout.room(vehicle) else None
 
 
 def _clear(puzzle: Any, letter: str) -> Holds:

@@ -6,6 +6,7 @@ An answer that fails a check is asked for again with the reasons; after the last
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,12 @@ from solvers.base import Oracle
 
 MOST_MILESTONES = 12
 """Milestones of a plan, at most."""
+
+MOST_OBJECTS = 8
+"""Objects that are tried from the end of an answer; the earlier ones of a flood are passed over."""
+
+LONGEST_STATEMENT = 500
+"""Characters of one milestone; a longer one is cut, also where the next try is told what was wrong."""
 
 Ask = Callable[[str], str]
 """Return a model's answer to a prompt."""
@@ -161,14 +168,14 @@ def _conditions(
     problems: list[str] = []
     for text in texts:
         try:
-            one = read_condition(puzzle, oracle, text)
+            one = read_condition(puzzle, oracle, _short(text) if len(text) > LONGEST_STATEMENT else text)
         except ValueError as error:
             problems.append(str(error))
             continue
-        if any(one.text == other.text for other in conditions):
-            problems.append(f"{text!r} stands there twice")
+        if any(one.meaning == other.meaning for other in conditions):
+            problems.append(f"{_short(text)!r} stands there twice")
         elif one.holds(oracle.start, "solver"):
-            problems.append(f"{text!r} holds already")
+            problems.append(f"{_short(text)!r} holds already")
         conditions.append(one)
     return conditions, problems
 
@@ -193,17 +200,22 @@ def random_plan(puzzle: Puzzle[Any, Any], oracle: Oracle[Any, Any], rng: np.rand
     return MilestonePlan(tuple(free[index] for index in rng.permutation(len(free))[:wanted]), "random")
 
 
+def _short(text: str) -> str:
+    """Return a model's statement, cut so that a flood of text does not come back in the next prompt."""
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
 def _last_object(text: str) -> dict[str, Any] | None:
     """Return the last JSON object of a text that names milestones, else the first object, None where there is none."""
-    place = text.rfind('{"milestones"')
-    place = place if place >= 0 else text.find("{")
-    if place < 0:
-        return None
-    try:
-        held, _ = json.JSONDecoder().raw_decode(text, place)
-    except (ValueError, RecursionError):
-        return None
-    return held if isinstance(held, dict) else None
+    names = [match.start() for match in re.finditer(r'\{\s*"milestones"', text)]
+    for place in (*reversed(names[-MOST_OBJECTS:]), text.find("{")):
+        try:
+            held, _ = json.JSONDecoder().raw_decode(text, place)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(held, dict):
+            return held
+    return None
 
 
 def ask_policy(policy: Policy, generator: np.random.Generator) -> Ask:

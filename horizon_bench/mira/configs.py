@@ -71,6 +71,7 @@ class MiraConfig:
             raise ValueError(f"unknown loss {self.loss!r}; known: {', '.join(LOSS_NAMES)}")
         for name in ("lam", "gamma", "likelihood_low", "likelihood_high", "failure_share", "success_low"):
             _within(name, getattr(self, name), 0.0, 1.0)
+        _within("likelihood_high", self.likelihood_high, self.likelihood_low, 1.0)
         _within("success_high", self.success_high, self.success_low, 1.0)
         for name, most in (("shaping", 100.0), ("replay_share", REPLAY_LIMIT)):
             _within(name, getattr(self, name), 0.0, most)

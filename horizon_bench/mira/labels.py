@@ -129,7 +129,9 @@ def _checked(times: Sequence[int], length: int, subgoals: int | None) -> int:
     if list(times) != sorted(times) or any(not 1 <= time <= length for time in times):
         raise ValueError(f"times {tuple(times)} must rise within 1..{length}, the decisions of the trace")
     count = max(1, len(times)) if subgoals is None else subgoals
-    if count < max(1, len(times)):
+    if count < 1:
+        raise ValueError(f"progress needs at least 1 subgoal, not {count}; leave `subgoals` out where none is known")
+    if count < len(times):
         raise ValueError(f"{len(times)} times of subgoals, but only {count} subgoals")
     return count
 

@@ -84,6 +84,56 @@ def test_repeats_and_milestones_that_hold_already_are_refused():
     assert "holds already" in read_plan(answer(f"cell {name}"), SUDOKU, KNOWN)[0]
 
 
+def test_one_milestone_in_two_spellings_stands_there_twice():
+    name = KNOWN.subgoals[0]
+    blanks = [cell for cell, held in enumerate(KNOWN.start.values) if not held]
+    one, other = (SUDOKU.layout.cell_names[cell] for cell in blanks[:2])
+    same = f"cells {one} {other}", f"cells {other} {one}"
+    for pair in ((open_box(), f"box 0{name[1:]}"), (open_box(), name), same):
+        assert "twice" in read_plan(answer(*pair), SUDOKU, KNOWN)[0]
+    assert isinstance(read_plan(answer("box \u0661"), SUDOKU, KNOWN), tuple)
+
+
+def test_the_last_object_counts_however_it_is_laid_out():
+    wrong, right = (json.dumps({"milestones": [text]}, indent=1) for text in ("box 9", open_box()))
+    assert isinstance(read_plan(f"In {{braces}}: {wrong} No: {right} {{}}", SUDOKU, KNOWN), MilestonePlan)
+
+
+def test_a_flood_of_text_does_not_come_back_in_the_next_prompt():
+    asked = []
+
+    def ask(prompt):
+        asked.append(prompt)
+        return answer(*["y" * 50_000] * 12)
+
+    assert not generate_plan(ask, SUDOKU, KNOWN).from_model
+    assert max(map(len, asked)) < len(asked[0]) + 5_000
+
+
+@pytest.mark.parametrize("place", ["r9c9", "r0c0", "r1c7", "r7c1", "r1c0"])
+def test_a_place_off_the_board_is_no_milestone(place):
+    for one in RUSH_BANK:
+        known = oracle(RUSH, RUSH.parse(one.start))
+        for letter in known.start.layout.letters:
+            with pytest.raises(ValueError, match="no milestone of rush-hour"):
+                read_condition(RUSH, known, f"{letter} at {place}")
+
+
+def test_a_vehicle_can_only_be_asked_onto_its_own_line():
+    known = oracle(RUSH, RUSH.parse(RUSH_BANK[0].start))
+    layout = known.start.layout
+    for number, letter in enumerate(layout.letters):
+        able = 0
+        for row in range(1, 7):
+            for column in range(1, 7):
+                try:
+                    read_condition(RUSH, known, f"{letter} at r{row}c{column}")
+                except ValueError:
+                    continue
+                able += 1
+        assert able == layout.room(number)
+
+
 def test_a_wrong_answer_is_asked_for_again_with_the_reason():
     asked = []
 

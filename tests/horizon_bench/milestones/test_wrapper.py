@@ -210,6 +210,14 @@ def test_a_judge_confirms_only_what_it_clearly_answers_and_its_tokens_count():
     assert wrapper.costs.judge_tokens > 60
 
 
+def test_a_judge_is_not_taken_at_its_thoughts():
+    rules = PUZZLES["sudoku"](size=4)
+    known = oracle(rules, rules.parse(instance().start))
+    seat = SimpleNamespace(state=known.start, puzzle=rules)
+    judge = ModelJudge(lambda prompt: "<think>Is it 1: yes, 2: yes?</think>\nI cannot tell.")
+    assert not any(judge.done(solver_plan(rules, known), seat))
+
+
 def test_current_is_the_first_unmet_milestone():
     assert [current_of(done) for done in ((False, True), (True, False), (True, True), ())] == [0, 1, None, None]
 

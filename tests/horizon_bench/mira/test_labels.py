@@ -75,6 +75,11 @@ def test_times_that_cannot_be_are_refused(times: tuple[int, ...], length: int, s
         progress_labels(times, length, subgoals)
 
 
+def test_no_subgoal_at_all_is_refused_in_words() -> None:
+    with pytest.raises(ValueError, match="at least 1 subgoal, not 0"):
+        progress_labels((), 5, 0)
+
+
 @pytest.fixture(scope="module")
 def solved() -> Episode:
     return rollout(ExpertPolicy(), load_bank("T3")[:1], Settings())[0]

@@ -130,7 +130,14 @@ def test_what_cannot_be_is_refused(fresh: Fresh, late: list[Instance]) -> None:
         train_mira(fresh(), [], SETTINGS, SMALL, QUICK, LITTLE)
     with pytest.raises(ValueError, match="did you mean 'mira-kl'"):
         find_variant("mira-lk")
-    for changes in ({"loss": "cubed"}, {"lam": 2.0}, {"beta": 0.0}, {"replay_share": 2.5}, {"collect_share": 0.0}):
+    for changes in (
+        {"loss": "cubed"},
+        {"lam": 2.0},
+        {"beta": 0.0},
+        {"replay_share": 2.5},
+        {"collect_share": 0.0},
+        {"likelihood_high": 0.4},
+    ):
         with pytest.raises(ValueError, match=next(iter(changes))):
             MiraConfig(**changes)  # type: ignore[arg-type]
 
