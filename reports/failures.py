@@ -32,10 +32,11 @@ CLASSES: dict[str, str] = {
 """Every class of failure in order of priority, and what it means."""
 
 _DECLARED = re.compile(
-    r"(?<!not )(?<!not yet )(?<!n't )\b(?:done|solved|finished|completed?|giv(?:e|ing) up|impossible|unsolvable|"
-    r"no (?:more |further |other |legal |valid |possible )*(?:moves?|actions?|fills?|steps?)|"
-    r"cannot be (?:solved|completed|continued))\b",
-    re.IGNORECASE,
+    r"(?<!not )(?<!not yet )(?<!n't )\b(?:(?:done|solved|finished|completed)(?![ ]*\?)|complete(?=[ ]*(?:[.!,;]|$))|"
+    r"giv(?:e|ing) up|i (?:quit|stop)|impossible|unsolvable|"
+    r"no (?:more |further |other |legal |valid |possible )*(?:moves?|actions?|fills?|steps?|solutions?)|"
+    r"(?:cannot|can't) (?:be (?:solved|completed|continued)|continue|go on|solve|finish))(?!\w)",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 

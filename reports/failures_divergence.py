@@ -13,6 +13,7 @@ from typing import Any
 from horizon_bench.envs.instances import Workshop, workshop
 from horizon_bench.episodes import Episode
 from reports.records import StoredEpisode
+from solvers.sudoku_oracle import SudokuOracle
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,8 @@ def divergence_of(stored: StoredEpisode) -> Divergence | None:
 
 
 def _diverges(oracle: Any, state: Any, move: Any, after: Any) -> bool:
-    solution = getattr(oracle, "solution", None)
-    if solution is not None:
-        right = solution[move.cell]
+    if isinstance(oracle, SudokuOracle):
+        right = oracle.solution[move.cell]
         return bool(move.digit != right if move.digit else state.values[move.cell] == right)
     there, here = oracle.distance_to_go(after), oracle.distance_to_go(state)
     return there is None or (here is not None and there > here)

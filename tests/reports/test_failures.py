@@ -175,12 +175,29 @@ def test_every_unsolved_episode_has_exactly_one_known_class(turns, end_reason):
 # ---------------------------------------------------------------- words and thresholds
 
 
-@pytest.mark.parametrize("reply", ["Done.", "Finished!", "There is no legal move left", "I am giving up", "Impossible"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Done.", "Finished!", "There is no legal move left", "I am giving up", "Impossible", "Puzzle complete.",
+        "I quit", "No solution exists", "I stop here.", "I cannot continue", "It can't be solved",
+    ],
+)  # fmt: skip
 def test_declarations_are_recognised(reply):
     assert declares_done(unreadable(reply=reply))
 
 
-@pytest.mark.parametrize("reply", ["Not done yet", "It is not solved", "r4c4", "", "I filled the incomplete row"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Not done yet",
+        "It is not solved",
+        "r4c4",
+        "",
+        "I filled the incomplete row",
+        "Complete the box first",
+        "Done? No",
+    ],
+)
 def test_other_unreadable_replies_declare_nothing(reply):
     assert not declares_done(unreadable(reply=reply))
 
