@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 def supervise(job: CellJob, report: Report) -> str:
     """Make the shared checkpoint of a job if it is not there yet; returns a few words on it."""
     _, measured = supervised_policy(job, report)
-    return f"first actions right: {measured.get('atomic_first_action', float('nan')):.0%}"
+    right = measured.get("atomic_first_action")
+    return "SFT done" if right is None else f"first actions right: {right:.0%}"
 
 
 def supervised_policy(job: CellJob, report: Report) -> tuple[Any, dict[str, float]]:
