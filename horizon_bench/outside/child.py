@@ -5,6 +5,7 @@ The child ends when its input ends, so that it never outlives its parent, howeve
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -63,9 +64,12 @@ class ChildSimulator:
         asked, answers = self._child.stdin, self._child.stdout
         if asked is None or answers is None or asked.closed:
             raise RuntimeError("the simulator is closed")
-        asked.write(json.dumps([what, text]) + "\n")
-        asked.flush()
-        line = answers.readline()
+        line = ""
+        # A child that has died shows at the write or at the read, whichever notices first.
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            asked.write(json.dumps([what, text]) + "\n")
+            asked.flush()
+            line = answers.readline()
         if not line:
             raise RuntimeError(f"the simulator's process ended with status {self._child.wait(_PATIENCE)}")
         kind, content = json.loads(line)

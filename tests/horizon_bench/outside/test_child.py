@@ -29,8 +29,9 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, places)))
 
 
+@pytest.mark.parametrize("noticed_late", [False, True])
 @pytest.mark.usefixtures("path")
-def test_a_child_that_is_killed_is_one_failed_episode_and_leaves_no_process() -> None:
+def test_a_child_that_is_killed_is_one_failed_episode_and_leaves_no_process(noticed_late: bool) -> None:
     from corridor import Corridor
 
     class Apart(Corridor):
@@ -43,6 +44,8 @@ def test_a_child_that_is_killed_is_one_failed_episode_and_leaves_no_process() ->
     stage = env.puzzle.stage  # type: ignore[attr-defined]
     child = stage._live[0][1].process
     os.kill(child, signal.SIGKILL)
+    if noticed_late:
+        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
     observation, _, terminated, _, info = env.step("go east")
     assert (terminated, info["end_reason"]) == (True, "crashed")
     assert "ended with status -9" in observation
