@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from studies.factors import FAMILIES, LEARNERS, OPTIONS, PREFIX, Cell, Family, Learner, parse_name, require
+from studies.factors import FAMILIES, OPTIONS, PREFIX, Cell, Family, parse_name, require
+from studies.learners import LEARNERS, Learner
 from studies.named_policies import policy_kind
 from studies.questions import (
     SCALES,

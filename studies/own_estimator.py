@@ -15,7 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from horizon_bench.credit import ESTIMATORS, NEEDS_VALUES
-from studies.factors import LEARNERS, Cell
+from studies.factors import Cell
+from studies.learners import LEARNERS
 
 
 def beside(cells: Iterable[Cell], spec: str) -> tuple[Cell, ...]:

@@ -28,7 +28,7 @@ from horizon_bench.policies.hf import HfPolicy
 from horizon_bench.policies.language_sampling import LEAST_SHARED, shared_length
 from horizon_bench.rollout import Playable, rollout
 from horizon_bench.training.collator import IGNORED
-from horizon_bench.training.sft import LossLog, restored_generators
+from horizon_bench.training.sft import QUIET_ARGUMENTS, LossLog, restored_generators
 
 LORA_TARGETS = "all-linear"
 """Layers that LoRA adapts: all linear ones but the head."""
@@ -315,15 +315,7 @@ def trainer_arguments(config: LanguageSftConfig, folder: str, *, on_gpu: bool) -
         use_cpu=not on_gpu,
         bf16=on_gpu,
         gradient_checkpointing=on_gpu,
-        packing=False,
-        max_length=None,
-        dataset_kwargs={"skip_prepare_dataset": True},
-        remove_unused_columns=False,
-        save_strategy="no",
-        logging_strategy="steps",
         logging_steps=max(1, steps // 10),
-        report_to="none",
-        disable_tqdm=True,
-        dataloader_num_workers=0,
         dataloader_pin_memory=on_gpu,
+        **QUIET_ARGUMENTS,
     )

@@ -170,6 +170,20 @@ def _dataset(policy: TinyPolicy, prompts: list[list[int]], replies: list[list[li
     return Dataset.from_dict({"input_ids": ids, "labels": labels}), layout
 
 
+QUIET_ARGUMENTS: dict[str, Any] = {
+    "packing": False,
+    "max_length": None,
+    "dataset_kwargs": {"skip_prepare_dataset": True},
+    "remove_unused_columns": False,
+    "save_strategy": "no",
+    "logging_strategy": "steps",
+    "report_to": "none",
+    "disable_tqdm": True,
+    "dataloader_num_workers": 0,
+}
+"""What every SFT asks of the trainer: rows as they are given, no checkpoints, no reports, no progress bar."""
+
+
 def trainer_arguments(config: SftConfig, folder: str, seed: int) -> TrlConfig:
     """Return the trainer's arguments: full precision on the CPU, no checkpoints, no reports."""
     return TrlConfig(
@@ -187,17 +201,9 @@ def trainer_arguments(config: SftConfig, folder: str, seed: int) -> TrlConfig:
         use_cpu=True,
         bf16=False,
         gradient_checkpointing=None,
-        packing=False,
-        max_length=None,
-        dataset_kwargs={"skip_prepare_dataset": True},
-        remove_unused_columns=False,
-        save_strategy="no",
-        logging_strategy="steps",
         logging_steps=max(1, config.steps // 10),
-        report_to="none",
-        disable_tqdm=True,
-        dataloader_num_workers=0,
         dataloader_pin_memory=False,
+        **QUIET_ARGUMENTS,
     )
 
 

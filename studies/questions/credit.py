@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from horizon_bench.credit import ESTIMATORS
-from studies.factors import LEARNERS, Cell
+from studies.factors import Cell
+from studies.learners import LEARNERS
 from studies.questions import Scale
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studies.factors import FAMILIES, LEARNERS, Cell, Family, factor_words, parse_name
+from studies.factors import FAMILIES, Cell, Family, factor_words, parse_name
+from studies.learners import LEARNERS
 
 
 def percent() -> st.SearchStrategy[float]:

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from studies.factors import FAMILIES, LEARNERS
+from studies.factors import FAMILIES
+from studies.learners import LEARNERS
 from studies.matrix import SCALES, SINGLE, STUDIES, only, parse_name, select, without_training
 from studies.presets import PRESETS, find_preset
 

@@ -15,7 +15,7 @@ from horizon_bench.training.settings import ModelSize
 from reports.records import EvaluationRecord, UpdateRecord, read
 from studies import training_settings
 from studies.cell import run_job
-from studies.factors import LEARNERS
+from studies.learners import LEARNERS
 from studies.matrix import SCALES, STUDIES, parse_name
 from studies.presets import PRESETS
 from studies.runner import CellJob
