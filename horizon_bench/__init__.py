@@ -7,9 +7,9 @@ first use.
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from horizon_bench.siblings import check_siblings
 
 if TYPE_CHECKING:
     from horizon_bench.credit import CORRECTIONS, ESTIMATORS
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from horizon_bench.policies import POLICIES
 
 __version__ = "0.1.0"
-
-SIBLINGS = ("puzzles", "solvers", "curricula", "reports", "studies")
-"""Packages that come with this one, under names that others may use as well."""
 
 _HOMES = {
     "INTERFACES": "horizon_bench.envs",
@@ -52,28 +49,6 @@ __all__ = [
     "ready_id",
     "register_puzzle",
 ]
-
-
-def check_siblings(names: tuple[str, ...] = SIBLINGS) -> None:
-    """Check that the packages beside this one are its own.
-
-    Args:
-        names: packages that must lie in the same folder as this one.
-
-    Raises:
-        ImportError: naming the package that another distribution put in the way, and where it lies.
-    """
-    home = Path(__file__).resolve().parent.parent
-    for name in names:
-        spec = find_spec(name)
-        if spec is None:
-            raise ImportError(f"package {name!r}, which belongs to horizon_bench, is missing from {home}")
-        places = [Path(place).resolve() for place in spec.submodule_search_locations or [spec.origin or ""]]
-        if home / name not in places:
-            raise ImportError(
-                f"package {name!r} at {places[0]} is not the one of horizon_bench in {home}; "
-                "install horizon-bench into an environment of its own"
-            )
 
 
 check_siblings()

@@ -12,15 +12,18 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
-import torch
-import torch.nn.functional as F  # noqa: N812
-from torch import Tensor, nn
 
 from horizon_bench.credit.batch import FloatArray
 from horizon_bench.episodes import Episode
+from horizon_bench.extras import extra_needed
 from horizon_bench.mira.labels import episode_labels
 from horizon_bench.policies.tiny_fast import is_fast, suffix_states
 from horizon_bench.policies.tiny_model import TinyForCausalLM
+
+with extra_needed():
+    import torch
+    import torch.nn.functional as F  # noqa: N812
+    from torch import Tensor, nn
 
 PREDICTED_AT_ONCE = 2048
 """States of one forward pass without gradients; changes nothing but memory and the last bits of float arithmetic."""

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
-
 from horizon_bench.credit.corrections import LOG_RATIO_BOUND
+from horizon_bench.extras import extra_needed
+
+with extra_needed():
+    import torch
+    from torch import Tensor
 
 CAP = 3.0
 """Largest importance weight of a reply in `kl_loss`, as in the horizon-length study."""

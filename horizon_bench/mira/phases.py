@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from horizon_bench.envs.instances import workshop
 from horizon_bench.envs.interfaces import find_interface
 from horizon_bench.envs.settings import Settings
 from horizon_bench.episodes import Episode
+from horizon_bench.extras import extra_needed
 from horizon_bench.mira.calibration import calibration_metrics
 from horizon_bench.mira.checkpoints import load_state, save_state
 from horizon_bench.mira.configs import MiraConfig
@@ -35,6 +34,10 @@ from horizon_bench.training.configs import RolloutConfig, UpdateConfig
 from horizon_bench.training.metrics import rollout_metrics
 from horizon_bench.training.rl import Instances, OnEvaluation, OnUpdate, RlReport, draw_evenly
 from solvers import oracle as make_oracle
+
+with extra_needed():
+    import torch
+    from torch import Tensor
 
 REPLAY_FOLDER = "replay"
 """Folder of the replay buffer, beside the checkpoints."""

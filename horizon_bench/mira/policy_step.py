@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
 from horizon_bench.credit import CreditBatch, correction_report, update_diagnostics
 from horizon_bench.credit.batch import FloatArray
 from horizon_bench.episodes import Episode
+from horizon_bench.extras import extra_needed
 from horizon_bench.mira.configs import MiraConfig
 from horizon_bench.mira.critics import Critics
 from horizon_bench.mira.losses import REPLY_LOSSES, Replies
@@ -23,6 +22,10 @@ from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.policies.tiny_model import TinyForCausalLM
 from horizon_bench.training.batches import ReplyBatch
 from horizon_bench.training.configs import UpdateConfig
+
+with extra_needed():
+    import torch
+    from torch import Tensor, nn
 
 
 @dataclass(frozen=True)

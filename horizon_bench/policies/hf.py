@@ -12,16 +12,19 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_model
-from torch import Tensor
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from horizon_bench.extras import extra_needed
 from horizon_bench.policies.base import Reply
 from horizon_bench.policies.chat import ChatSampling, Conversation
 from horizon_bench.policies.language_sampling import reply_logprobs, sample_replies
 from horizon_bench.policies.templates import TemplatedChat
+
+with extra_needed():
+    import torch
+    from safetensors import SafetensorError
+    from safetensors.torch import load_model
+    from torch import Tensor
+    from transformers import AutoModelForCausalLM, AutoTokenizer
 
 MOST_ROWS = 64
 """Replies that are sampled together; more would only take more memory."""

@@ -14,10 +14,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
-from transformers.cache_utils import DynamicCache, DynamicLayer
+
+from horizon_bench.extras import extra_needed
+
+with extra_needed():
+    import torch
+    from torch import Tensor
+    from transformers.cache_utils import DynamicCache, DynamicLayer
 
 LEAST_SHARED = 16
 """Tokens that all prompts must share for their keys and values to be computed once."""

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import GenerationConfig, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
-
 from horizon_bench.envs.interfaces import INTERFACES
 from horizon_bench.envs.prompts import opening
+from horizon_bench.extras import extra_needed
 from puzzles import PUZZLES
+
+with extra_needed():
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import GenerationConfig, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 PAD, END, START = "<|endoftext|>", "<|im_end|>", "<|im_start|>"
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import torch
-import torch.nn.functional as F  # noqa: N812
-from torch import Tensor
-
+from horizon_bench.extras import extra_needed
 from horizon_bench.policies.kernels.decoding import Rules
 from horizon_bench.policies.tiny_fast import is_fast, suffix_states, write_replies
 from horizon_bench.policies.tiny_model import TinyForCausalLM
+
+with extra_needed():
+    import torch
+    import torch.nn.functional as F  # noqa: N812
+    from torch import Tensor
 
 
 @dataclass(frozen=True)

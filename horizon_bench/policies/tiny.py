@@ -9,12 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
-from transformers.utils import logging as transformers_logging
 
+from horizon_bench.extras import extra_needed
 from horizon_bench.milestones.field import field_words, slot_words
 from horizon_bench.policies.base import Policy, Reply, Seat
 from horizon_bench.policies.geometry import geometry
@@ -22,6 +19,12 @@ from horizon_bench.policies.sampling import Marks, Samples, Sampling, sample
 from horizon_bench.policies.tiny_model import TinyConfig, TinyForCausalLM
 from horizon_bench.policies.vocabulary import END, PAD, THINK_END, build_tokenizer
 from puzzles.base import Puzzle
+
+with extra_needed():
+    import torch
+    from safetensors import SafetensorError
+    from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
+    from transformers.utils import logging as transformers_logging
 
 MOST_ROWS = 512
 """Replies that are sampled together; more would only take more memory."""

@@ -9,12 +9,15 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from horizon_bench.extras import extra_needed
 from horizon_bench.policies.kernels.decoding import Head, Prompts, Rules, Written, decode
 from horizon_bench.policies.kernels.trunk import L2_PRODUCTS, Batch, Kept, Weights, backward, forward
 from horizon_bench.policies.tiny_model import Block, TinyForCausalLM, TinyModel
+
+with extra_needed():
+    import torch
+    from torch import Tensor
 
 _LAYER_PARTS = (
     "norm_attention.weight",

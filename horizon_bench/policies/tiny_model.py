@@ -10,11 +10,21 @@ from __future__ import annotations
 import math
 from typing import Any, cast
 
-import torch
-import torch.nn.functional as F  # noqa: N812
-from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, GenerationMixin, PretrainedConfig, PreTrainedModel
-from transformers.modeling_outputs import BaseModelOutput, CausalLMOutput
+from horizon_bench.extras import extra_needed
+
+with extra_needed():
+    import torch
+    import torch.nn.functional as F  # noqa: N812
+    from torch import Tensor, nn
+    from transformers import (
+        AutoConfig,
+        AutoModel,
+        AutoModelForCausalLM,
+        GenerationMixin,
+        PretrainedConfig,
+        PreTrainedModel,
+    )
+    from transformers.modeling_outputs import BaseModelOutput, CausalLMOutput
 
 
 class TinyConfig(PretrainedConfig):

@@ -11,12 +11,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
-from torch import Tensor
-from transformers import AutoTokenizer
 
+from horizon_bench.extras import extra_needed
 from horizon_bench.policies.base import Reply
 from horizon_bench.policies.chat import ChatSampling, Conversation
 from horizon_bench.policies.templates import TemplatedChat
+
+with extra_needed():
+    from torch import Tensor
+    from transformers import AutoTokenizer
 
 
 class VllmPolicy(TemplatedChat):

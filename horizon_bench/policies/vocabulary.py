@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
-
+from horizon_bench.extras import extra_needed
 from puzzles.base import Puzzle
+
+with extra_needed():
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
 
 PAD, END, UNKNOWN = "<pad>", "<end>", "<unk>"
 THINK, THINK_END = "<think>", "</think>"

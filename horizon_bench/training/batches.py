@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from horizon_bench.episodes import Episode
+from horizon_bench.extras import extra_needed
+
+with extra_needed():
+    import torch
+    from torch import Tensor
 
 
 @dataclass(frozen=True)

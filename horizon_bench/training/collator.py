@@ -12,8 +12,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
+
+from horizon_bench.extras import extra_needed
+
+with extra_needed():
+    import torch
 
 IGNORED = -100
 """Label of a token that is not learned."""

@@ -12,14 +12,11 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
-import torch
-from datasets import Dataset
-from torch import Tensor
-from trl import GRPOConfig, GRPOTrainer
 
 from horizon_bench.credit import NEEDS_VALUES, CreditBatch
 from horizon_bench.envs.settings import Settings
 from horizon_bench.episodes import Episode
+from horizon_bench.extras import extra_needed
 from horizon_bench.policies.base import Reply
 from horizon_bench.policies.hf import HfPolicy
 from horizon_bench.rollout import Playable, rollout
@@ -29,6 +26,12 @@ from horizon_bench.training.learning import Objective, Totals
 from horizon_bench.training.metrics import rollout_metrics
 from horizon_bench.training.scoring import reply_scores
 from horizon_bench.training.team import Team
+
+with extra_needed():
+    import torch
+    from datasets import Dataset
+    from torch import Tensor
+    from trl import GRPOConfig, GRPOTrainer
 
 
 def grpo_arguments(

@@ -13,15 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
-from datasets import Dataset
-from torch import Tensor
-from transformers import PrinterCallback
-from trl import SFTConfig as TrlConfig
-from trl import SFTTrainer
 
 from horizon_bench.envs.interfaces import find_interface
 from horizon_bench.envs.settings import Settings
+from horizon_bench.extras import extra_needed
 from horizon_bench.policies.base import Policy, Reply, Seat
 from horizon_bench.policies.expert import expert_moves, write_reply
 from horizon_bench.policies.hf import HfPolicy
@@ -29,6 +24,14 @@ from horizon_bench.policies.language_sampling import LEAST_SHARED, shared_length
 from horizon_bench.rollout import Playable, rollout
 from horizon_bench.training.collator import IGNORED
 from horizon_bench.training.sft import QUIET_ARGUMENTS, LossLog, restored_generators
+
+with extra_needed():
+    import torch
+    from datasets import Dataset
+    from torch import Tensor
+    from transformers import PrinterCallback
+    from trl import SFTConfig as TrlConfig
+    from trl import SFTTrainer
 
 LORA_TARGETS = "all-linear"
 """Layers that LoRA adapts: all linear ones but the head."""

@@ -11,16 +11,19 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from horizon_bench.credit import CreditBatch, correction_report, find_correction, find_estimator
 from horizon_bench.credit.batch import FloatArray
+from horizon_bench.extras import extra_needed
 from horizon_bench.training.batches import ReplyBatch
 from horizon_bench.training.configs import UpdateConfig
 from horizon_bench.training.losses import find_loss
 from horizon_bench.training.team import Team
+
+with extra_needed():
+    import torch
+    from torch import Tensor
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import torch
-from torch import Tensor
-
 from horizon_bench.credit.corrections import LOG_RATIO_BOUND
+from horizon_bench.extras import extra_needed
+
+with extra_needed():
+    import torch
+    from torch import Tensor
 
 Reduction = Literal["token-mean", "sequence-mean", "sequence-sum"]
 """`token-mean`: mean over all tokens, long replies weigh more. `sequence-mean`: mean over a reply's tokens, then over

@@ -11,13 +11,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import torch
 
 from horizon_bench.credit.corrections import GEOMETRIC_HIGH, GEOMETRIC_LOW, geometric_ratio
 from horizon_bench.envs.settings import Settings
+from horizon_bench.extras import extra_needed
 from horizon_bench.rollout import Playable, rollout
 from horizon_bench.training.batches import ReplyBatch
 from horizon_bench.training.scoring import Trainable, reply_scores
+
+with extra_needed():
+    import torch
 
 
 @torch.no_grad()

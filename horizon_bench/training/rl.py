@@ -12,9 +12,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import torch
-from accelerate import Accelerator
-from torch import Tensor
 
 from horizon_bench.credit import (
     NEEDS_VALUES,
@@ -26,6 +23,7 @@ from horizon_bench.credit.critics import critic_targets
 from horizon_bench.credit.snapshots import Continued, continued_values
 from horizon_bench.envs.settings import Settings
 from horizon_bench.episodes import Episode
+from horizon_bench.extras import extra_needed
 from horizon_bench.policies.sampling import state_values
 from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.rollout import Playable, rollout
@@ -38,6 +36,11 @@ from horizon_bench.training.metrics import rollout_metrics
 from horizon_bench.training.scoring import Trainable, has_critic, longest_reply, recomputes, reply_scores
 from horizon_bench.training.team import Team
 from horizon_bench.training.weights import TeamWeights
+
+with extra_needed():
+    import torch
+    from accelerate import Accelerator
+    from torch import Tensor
 
 Instances = Sequence[Playable] | Callable[[int], Sequence[Playable]]
 """Training instances, or a schedule: a function from the number of finished updates to those of the next update."""

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any, Protocol, Self, cast
 
 import numpy as np
-from torch import Tensor
 
+from horizon_bench.extras import extra_needed
 from horizon_bench.policies.base import Policy, Reply, Seat
 from horizon_bench.policies.sampling import reply_outputs
 from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.training.batches import ReplyBatch
+
+with extra_needed():
+    from torch import Tensor
 
 
 class Trainable(Protocol):

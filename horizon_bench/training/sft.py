@@ -16,14 +16,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import torch
-import torch.nn.functional as F  # noqa: N812
-from datasets import Dataset
-from torch import Tensor
-from transformers import PrinterCallback, TrainerCallback
-from trl import SFTConfig as TrlConfig
-from trl import SFTTrainer
 
+from horizon_bench.extras import extra_needed
 from horizon_bench.milestones.field import Guide
 from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.policies.tiny_fast import is_fast
@@ -34,6 +28,15 @@ from horizon_bench.training.halves import HALF_MODES, measure_halves
 from horizon_bench.training.shared_prefix import shared_prefix_losses
 from horizon_bench.training.traces import MODE_TOKENS, TargetWriter, expert_states
 from puzzles.base import Puzzle
+
+with extra_needed():
+    import torch
+    import torch.nn.functional as F  # noqa: N812
+    from datasets import Dataset
+    from torch import Tensor
+    from transformers import PrinterCallback, TrainerCallback
+    from trl import SFTConfig as TrlConfig
+    from trl import SFTTrainer
 
 
 class Start(Protocol):

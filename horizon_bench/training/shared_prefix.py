@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import torch
-import torch.nn.functional as F  # noqa: N812
-from torch import Tensor
-
+from horizon_bench.extras import extra_needed
 from horizon_bench.policies.tiny_fast import suffix_states
 from horizon_bench.policies.tiny_model import TinyForCausalLM
 from horizon_bench.training.collator import IGNORED
+
+with extra_needed():
+    import torch
+    import torch.nn.functional as F  # noqa: N812
+    from torch import Tensor
 
 
 def shared_prefix_losses(

@@ -13,11 +13,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import torch
-from accelerate import Accelerator, DistributedType
-
+from horizon_bench.extras import extra_needed
 from horizon_bench.training.scoring import Trainable
 from horizon_bench.training.team import Team
+
+with extra_needed():
+    import torch
+    from accelerate import Accelerator, DistributedType
 
 SHARDED = (DistributedType.FSDP, DistributedType.DEEPSPEED)
 """Kinds of distribution in which no process holds the whole of a model's training state."""
