@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from puzzles.base import Puzzle
 from puzzles.rush_hour_layout import Layout, RushHourState, Vehicle
-from puzzles.rush_hour_text import build_state, canonical_names, read_board, write_board
+from puzzles.rush_hour_text import WALL, build_state, canonical_names, read_board, write_board
 
 __all__ = ["DIRECTIONS", "Layout", "RushHour", "RushHourState", "Step", "Vehicle"]
 
@@ -34,6 +34,7 @@ class Step(NamedTuple):
     """`up`, `down`, `left` or `right`."""
 
 
+_NUMBERS = {".": 0, WALL: 1} | {letter: number for number, letter in enumerate(LETTERS, start=3)}
 _STEPS = {(letter, way): Step(letter, way) for letter in LETTERS for way in DIRECTIONS}
 _CALL = re.compile(r"\s*move\(\s*([A-Z])\s*,\s*(up|down|left|right)\s*(?:,\s*([1-9])\s*)?\)\s*")
 _WORDS = re.compile(r"\s*([A-Z])\s+(up|down|left|right)(?:\s+([1-9]))?\s*")
@@ -183,13 +184,9 @@ class RushHour(Puzzle[RushHourState, Step]):
 
     def encode(self, state: RushHourState) -> NDArray[np.int8]:
         """Return one number per cell, shape [rows, columns]: 0 empty, 1 wall, 2 primary car, 3.. others by letter."""
-        grid = np.zeros(self.rows * self.columns, dtype=np.int8)
-        grid[[cell for cell in range(grid.size) if state.layout.walls >> cell & 1]] = 1
-        for vehicle, at in enumerate(state.positions):
-            mask = state.layout.mask(vehicle, at)
-            value = 2 if vehicle == 0 else 3 + LETTERS.index(state.layout.letters[vehicle])
-            grid[[cell for cell in range(grid.size) if mask >> cell & 1]] = value
-        return grid.reshape(self.rows, self.columns)
+        numbers = {**_NUMBERS, state.layout.letters[0]: 2}
+        cells = [numbers[mark] for mark in write_board(state)]
+        return np.array(cells, dtype=np.int8).reshape(self.rows, self.columns)
 
     def array_high(self) -> int:
         """Return the number of the vehicle called Z."""

@@ -26,7 +26,6 @@ LONGEST_QUERY = 2
 """Words of a search."""
 OPERATIONS = ("search", "open", "choose", "go", "buy")
 WAYS = ("next", "previous", "back")
-PAGES = ("search", "results", "item")
 NO_CHOICE = ("",) * len(AXES)
 
 
@@ -54,7 +53,7 @@ class ShopState(NamedTuple):
     bought: tuple[Purchase, ...] = ()
     """One for each wish that is done with, in order."""
     page: str = "search"
-    """One of `PAGES`."""
+    """`search`, `results` or `item`."""
     query: Query = ()
     leaf: int = 0
     """Page of the results, from 1; 0 where there are none."""
@@ -75,7 +74,7 @@ def search_moves() -> tuple[Move, ...]:
     return tuple(Move("search", " ".join(query)) for query in queries)
 
 
-_OPENS = tuple(Move("open", str(place + 1)) for place in range(PER_PAGE))
+_OPENS = tuple(Move("open", place) for place in places())
 _CHOICES = {value: Move("choose", value) for value in AXIS_OF}
 _WAYS = {way: Move("go", way) for way in WAYS}
 _BUY = Move("buy", "now")
@@ -226,8 +225,7 @@ class Shop(Puzzle[ShopState, Move]):
         A product of another category scores 0.
         """
         right_category, *held = meets(self.catalogue.products[purchase.product], wish)
-        chosen = [value in purchase.chosen for value in wish.choices]
-        demands = [*held, *chosen]
+        demands = [*held, *(value in purchase.chosen for value in wish.choices)]
         return sum(demands) / len(demands) if right_category else 0.0
 
     def score(self, state: ShopState) -> float:

@@ -257,12 +257,17 @@ class Sudoku(Puzzle[SudokuState, Fill]):
 
     def subgoals(self, start: SudokuState) -> tuple[str, ...]:
         """Return `b1` and so on for the boxes that have blanks at the start."""
-        return tuple(f"b{box + 1}" for box in self._open_boxes(start))
+        return tuple(f"b{box + 1}" for box in self.open_boxes(start))
+
+    def open_boxes(self, start: SudokuState) -> tuple[int, ...]:
+        """Return the boxes with a blank in `start`, from 0."""
+        values = start.values
+        return tuple(box for box, cells in enumerate(self.layout.boxes) if any(values[cell] == 0 for cell in cells))
 
     def subgoals_done(self, start: SudokuState, state: SudokuState) -> tuple[bool, ...]:
         """Return which of those boxes hold every digit now, by the rules alone."""
         boxes, values = self.layout.boxes, state.values
-        return tuple(len({values[cell] for cell in boxes[box]} - {0}) == self.size for box in self._open_boxes(start))
+        return tuple(len({values[cell] for cell in boxes[box]} - {0}) == self.size for box in self.open_boxes(start))
 
     # ---------------------------------------------------------------- arrays and tokens
 
@@ -322,11 +327,6 @@ class Sudoku(Puzzle[SudokuState, Fill]):
         rows = [gap.join(groups[first : first + in_row]) + end for first in range(0, len(groups), in_row)]
         line = b"-+-".join([b"-" * (2 * layout.box_columns - 1)] * in_row)
         return b"".join(rows), b" |\n".ljust(256 - cells), line + b"\n"
-
-    def _open_boxes(self, start: SudokuState) -> tuple[int, ...]:
-        """Return the boxes with a blank in `start`, from 0."""
-        values = start.values
-        return tuple(box for box, cells in enumerate(self.layout.boxes) if any(values[cell] == 0 for cell in cells))
 
     def _conflict(self, state: SudokuState, move: Fill) -> str:
         """Return which unit already holds the digit of `move`, and where."""

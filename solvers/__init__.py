@@ -6,6 +6,7 @@ from typing import Any
 from puzzles.base import Puzzle
 from solvers.base import Oracle
 from solvers.breadth_first import BreadthFirstOracle
+from solvers.shop import ShopOracle
 
 __all__ = ["ORACLES", "BreadthFirstOracle", "Oracle", "oracle"]
 
@@ -22,14 +23,8 @@ def _rush_hour(puzzle: Any, start: Any, **options: Any) -> Oracle[Any, Any]:
     return RushHourOracle(puzzle, start, **options)
 
 
-def _shop(puzzle: Any, start: Any, **options: Any) -> Oracle[Any, Any]:
-    from solvers.shop import ShopOracle
-
-    return ShopOracle(puzzle, start, **options)
-
-
-ORACLES: dict[str, Callable[..., Oracle[Any, Any]]] = {"sudoku": _sudoku, "rush-hour": _rush_hour, "shop": _shop}
-"""Makers of oracles by the puzzle's name; each compiles its solver on first use only."""
+ORACLES: dict[str, Callable[..., Oracle[Any, Any]]] = {"sudoku": _sudoku, "rush-hour": _rush_hour, "shop": ShopOracle}
+"""Makers of oracles by the puzzle's name; those of Sudoku and Rush Hour load their compiled solvers on first use."""
 
 
 def oracle(puzzle: Puzzle[Any, Any], start: Any, **options: Any) -> Oracle[Any, Any]:
@@ -46,7 +41,7 @@ def oracle(puzzle: Puzzle[Any, Any], start: Any, **options: Any) -> Oracle[Any, 
     Raises:
         ValueError: if the start cannot be solved, or is too large for the oracle.
     """
-    make = ORACLES.get(puzzle.name) or getattr(puzzle, "make_oracle", None)
-    if make is None:
-        return BreadthFirstOracle(puzzle, start, **options)
-    return make(puzzle, start, **options) if puzzle.name in ORACLES else make(start, **options)
+    if puzzle.name in ORACLES:
+        return ORACLES[puzzle.name](puzzle, start, **options)
+    own = getattr(puzzle, "make_oracle", None)
+    return BreadthFirstOracle(puzzle, start, **options) if own is None else own(start, **options)

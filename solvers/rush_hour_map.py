@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from puzzles.rush_hour import RushHourState
 from solvers import rush_hour_search as search
-from solvers.rush_hour_tables import Tables, coding, decode, encode, line_members, tables
+from solvers.rush_hour_tables import coding, decode, encode, line_members, tables
 from solvers.rush_hour_workspace import MAX_STATES, workspace
 
 _EXACT = 2.0**53
@@ -168,8 +168,9 @@ def count_shortest(start: RushHourState, metric: str) -> int:
     arguments = (built, space.keys, space.parents, space.slot_keys, space.slot_numbers, space.cursor)
     edges = np.empty((0, 2), dtype=np.int32)
     number = _count(*arguments, depths, counts, edges)
-    depth = depths[space.goal]
-    goals = [goal for goal in np.flatnonzero(depths == depth).tolist() if _is_goal(int(space.keys[goal]), built)]
+    lead = space.keys[:found] >> built.shift[0] & built.mask[0]
+    is_goal = built.goal_set >> lead & np.uint64(1)
+    goals = np.flatnonzero((depths == depths[space.goal]) & (is_goal > 0)).tolist()
     total = float(counts[goals].sum())
     if total < _EXACT and float(counts.max()) < _EXACT:
         return int(total)
@@ -180,11 +181,6 @@ def count_shortest(start: RushHourState, metric: str) -> int:
     for source, target in edges.tolist():
         exact[target] += exact[source]
     return sum(exact[goal] for goal in goals)
-
-
-def _is_goal(key: int, built: Tables) -> bool:
-    number = key >> int(built.shift[0]) & int(built.mask[0])
-    return bool(int(built.goal_set) >> number & 1)
 
 
 @njit(cache=True, nogil=True)

@@ -46,9 +46,9 @@ class Tables(NamedTuple):
     flip: NDArray[np.uint64]
     """What the transition changes in the key, by exclusive or, shape [transitions]."""
     walls: np.uint64
-    goal_line: np.int64
+    """Cells of walls."""
     goal_set: np.uint64
-    """Bit a is set where arrangement a of the goal line is a goal."""
+    """Bit a is set where arrangement a of line 0, the primary car's, is a goal."""
 
 
 class Coding(NamedTuple):
@@ -76,7 +76,7 @@ def line_members(state: RushHourState) -> tuple[tuple[int, ...], ...]:
 
 
 def tables(layout: Layout, members: tuple[tuple[int, ...], ...], metric: str = "steps") -> Tables:
-    """Return the tables of `layout` whose lines hold `members`; the last thousand are kept.
+    """Return the tables of `layout` whose lines hold `members`; the last 64 are kept.
 
     Raises:
         ValueError: if `metric` is unknown.
@@ -149,7 +149,7 @@ def _tables(layout: Layout, members: tuple[tuple[int, ...], ...], slides: bool) 
     goal = sum(
         1 << number for number, value in enumerate(code[: first[1]].tolist()) if value // _BASE**place % _BASE == last
     )
-    return Tables(shift, mask, first, cells, code, begin, sweep, flip, walls, np.int64(0), np.uint64(goal))
+    return Tables(shift, mask, first, cells, code, begin, sweep, flip, walls, np.uint64(goal))
 
 
 @njit(cache=True)

@@ -74,11 +74,6 @@ class Workspace:
             if status == search.FULL:
                 self._grow()
 
-    def find(self, key: int) -> int:
-        """Return the number of a state found, -1 for any other."""
-        base, bits = self.cursor[search.BASE], self.cursor[search.BITS]
-        return int(search.find(np.uint64(key), self.slot_keys, self.slot_numbers, base, bits))
-
     def path(self, number: int) -> list[int]:
         """Return the keys on the way from the start to a state found, both included."""
         way = []

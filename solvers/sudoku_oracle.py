@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from puzzles.sudoku import Fill, Sudoku, SudokuState
+from puzzles.sudoku_symmetry import board_text
 from solvers.sudoku_repair import fewest_breaks
 from solvers.sudoku_search import unit_table
-from solvers.sudoku_solve import SolutionCount, grid_text, solve_batch
+from solvers.sudoku_solve import SolutionCount, solve_batch
 
 
 @numba.njit(cache=True, nogil=True)
@@ -73,11 +76,11 @@ class SudokuOracle:
         self.solution: bytes = solutions[0].tobytes()
         """The solution, one digit per cell."""
         layout = puzzle.layout
-        boxes = [box for box, cells in enumerate(layout.boxes) if any(start.values[cell] == 0 for cell in cells)]
+        boxes = puzzle.open_boxes(start)
         # Boards as whole numbers, one byte a cell: comparing them with the solution costs one operation.
         self._right = int.from_bytes(self.solution, "little")
         self._boxes = tuple(sum(0xFF << 8 * cell for cell in layout.boxes[box]) for box in boxes)
-        self._subgoals = tuple(f"b{box + 1}" for box in boxes)
+        self._subgoals = puzzle.subgoals(start)
         self._subgoal_of_box = {box: index for index, box in enumerate(boxes)}
         distance = self.distance_to_go(start)
         if distance is None:
@@ -97,7 +100,7 @@ class SudokuOracle:
     @property
     def solution_text(self) -> str:
         """The solution as one line."""
-        return grid_text(np.frombuffer(self.solution, dtype=np.uint8))
+        return board_text(self.solution)
 
     @property
     def subgoals(self) -> tuple[str, ...]:
@@ -145,10 +148,8 @@ class SudokuOracle:
         proven = singles(state)
         if proven:
             return proven
-        candidates: dict[int, int] = {}
-        for cell, _ in self._puzzle.moves(state):
-            candidates[cell] = candidates.get(cell, 0) + (state.values[cell] == 0)
-        fewest = min(count for cell, count in candidates.items() if state.values[cell] == 0)
+        candidates = Counter(cell for cell, _ in self._puzzle.moves(state) if state.values[cell] == 0)
+        fewest = min(candidates.values())
         return tuple(Fill(cell, self.solution[cell]) for cell, count in candidates.items() if count == fewest)
 
     def plan(self, state: SudokuState) -> tuple[Fill, ...] | None:

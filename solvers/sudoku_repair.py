@@ -14,14 +14,11 @@ Graph = dict[int, set[int]]
 
 def fewest_breaks(waits_for: Graph) -> int:
     """Return the size of a smallest set of nodes that meets every directed circle."""
-    graph, forced = _reduced({node: set(others) for node, others in waits_for.items()})
-    if not graph:
-        return forced
-    bound = len(graph)
-    for size in range(_disjoint_circles(graph), bound):
-        if _breakable(graph, size):
-            return forced + size
-    return forced + bound
+    graph, forced = _reduced(waits_for)
+    size = _disjoint_circles(graph)
+    while not _breakable(graph, size):
+        size += 1
+    return forced + size
 
 
 def _breakable(graph: Graph, budget: int) -> bool:

@@ -160,8 +160,7 @@ def count_solutions(
     """
     wanted = checked_limit(limit)
     if isinstance(puzzle, (str, SudokuState)):
-        counts, _ = solve_batch(puzzle_array(puzzle)[None], limit)
-        return SolutionCount(int(counts[0]), int(counts[0]) < wanted)
+        return count_solutions([puzzle], limit)[0]
     grids = [puzzle_array(one) for one in puzzle]
     found = [SolutionCount(0, True)] * len(grids)
     for cells in {len(grid) for grid in grids}:
