@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from curricula.bank_import import Rejected, import_instances
-from curricula.instances import SPLITS, Instance, read_instances, split_of, write_instances
+from curricula.instances import DATA, SPLITS, Instance, read_instances, split_of, write_instances
 from curricula.levels import Level, find_level
 from curricula.making import make_instance, relation
 
@@ -30,9 +30,6 @@ __all__ = [
     "save_bank",
     "split_of",
 ]
-
-DATA = Path(__file__).parent / "data"
-"""Folder of the shipped banks."""
 
 VERSION = "1"
 """Raised whenever the same seed gives other instances."""

@@ -9,7 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+DATA = Path(__file__).parent / "data"
+"""Folder of the shipped banks."""
+
 SPLITS = ("train", "validation", "test")
+"""Parts of a bank."""
 _SHARES = (70, 15, 15)
 """Percent of all content keys that each split owns."""
 

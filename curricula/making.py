@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from curricula import rush_hour, shop
+from curricula import rush_hour, shop, sudoku_generator
 from curricula.instances import Instance, instance_rng
 from curricula.levels import Level
 from curricula.proofs import prove
 from puzzles.rush_hour import RushHour
 from puzzles.shop import Shop
 from solvers.rush_hour_tables import line_members
+
+_GRIDS = 400
+"""Default budget of a Sudoku: grids to try."""
 
 
 def make_instance(
@@ -34,9 +37,15 @@ def make_instance(
     elif level.puzzle == "shop":
         start = shop.generate(level.low, level.high, rng, Shop(level.size), **budget)
     else:
-        from curricula.sudoku import make_start
-
-        start = make_start(level, rng, restrict, **budget)
+        start = sudoku_generator.generate(
+            1,
+            level.size,
+            (level.low, level.high),
+            technique=level.techniques or None,
+            restrict=restrict or None,
+            rng=rng,
+            attempts=_GRIDS if max_tries is None else max_tries,
+        )[0].givens
     made = prove(level.puzzle, start, level.name, f"{seed}/{level.name}/{index}")
     broken = level.misfit(made.puzzle, made.size, made.distance, made.grade)
     if broken is not None:

@@ -14,9 +14,6 @@ from puzzles.rush_hour_layout import NAMES
 from solvers.rush_hour import DistanceMap, SearchBudgetError, distance_map
 from solvers.rush_hour_map import blockers
 
-VERSION = 1
-"""Raised whenever the same seed gives other boards."""
-
 NEAREST = 2
 """Fewest steps of a board with a vehicle in the way: one for it, one for the primary car."""
 

@@ -81,7 +81,10 @@ def generate(
     targets = low + (seeds[:, 1] % np.uint64(high - low + 1)).astype(np.int64)
     if plain:
         return _dig_all(size, np.ascontiguousarray(seeds[:, 0]), targets, budget)
-    request = _technique_request(technique, restrict)
+    # The technique checker is imported here only: most banks do without.
+    from curricula.sudoku_techniques import TechniqueRequest
+
+    request = TechniqueRequest.of(technique, restrict)
     numbers = zip(seeds[:, 0].tolist(), targets.tolist(), strict=True)
     return [_by_technique(size, target, request, number, budget) for number, target in numbers]
 
@@ -117,13 +120,6 @@ def _dig_all(size: int, seeds: NDArray[np.uint64], targets: NDArray[np.int64], a
         GeneratedSudoku(board_text(puzzle.tobytes()), board_text(solution.tobytes()), int(blanks))
         for puzzle, solution, blanks in zip(puzzles, solutions, reached, strict=True)
     ]
-
-
-def _technique_request(technique: str | Collection[str] | None, restrict: Collection[str] | None) -> TechniqueRequest:
-    """Return the request; imports the technique checker, which most banks do without."""
-    from curricula.sudoku_techniques import TechniqueRequest
-
-    return TechniqueRequest.of(technique, restrict)
 
 
 def _by_technique(size: int, target: int, request: TechniqueRequest, seed: int, attempts: int) -> GeneratedSudoku:

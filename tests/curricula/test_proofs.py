@@ -2,7 +2,8 @@
 
 import pytest
 
-from curricula.proofs import prove
+from curricula.proofs import plan_steps, prove
+from puzzles.rush_hour import RushHour
 from puzzles.sudoku import Sudoku
 
 GIVENS = "875624319439817526162539478524.7.6917.316584268149273.947.5.183216.839..35.94126."
@@ -39,3 +40,11 @@ def test_a_rush_hour_board_with_its_facts():
 def test_what_no_bank_may_hold_is_refused(puzzle, text, reason):
     with pytest.raises(ValueError, match=reason):
         prove(puzzle, text)
+
+
+@pytest.mark.parametrize(
+    ("plan", "steps"), [("{0}", 16), ("{0};sesame", None), ("sesame;{0}", None), ("move(A, up, 1)", None)]
+)
+def test_a_plan_is_legal_from_its_first_action_to_its_last(plan, steps):
+    proven = prove("rush-hour", "AA...OP..Q.OPXXQ.OP..Q..B...CCB.RRR.")
+    assert plan_steps(proven.start, plan.format(proven.solution), RushHour()) == steps
