@@ -5,7 +5,21 @@ from __future__ import annotations
 import os
 import pathlib
 
+import hypothesis
 import pytest
+
+# How long an example takes says nothing on a busy machine.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
+# Few examples, always the same, and the first failure is enough: for mutation testing, which runs each test many times.
+hypothesis.settings.register_profile(
+    "mutation",
+    derandomize=True,
+    max_examples=20,
+    deadline=None,
+    phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate),
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 

@@ -40,6 +40,19 @@ def test_fewer_attempts_than_k_is_an_error_that_names_the_way_out(score) -> None
         score([4], [1], 0)
 
 
+@pytest.mark.parametrize(("score", "name"), [(pass_at_k, "pass"), (pass_hat_k, r"pass\^"), (avg_at_k, "avg")])
+def test_an_error_calls_the_score_by_its_name_and_offers_one_that_exists(score, name) -> None:
+    with pytest.raises(ValueError, match=f"^{name}@0 does not exist"):
+        score([4], [1], 0)
+    for most in (0, 1):
+        with pytest.raises(ValueError, match=f"^{name}@4 needs .* one has {most}; .* ask for {name}@1$"):
+            score([4, most], [0, 0], 4)
+    with pytest.raises(ValueError, match=r"^a puzzle has more successes than attempts, or fewer than none$"):
+        score([4], [5], 4)
+    with pytest.raises(ValueError, match=r"do not go together; give one number for all puzzles or one for each$"):
+        score([4, 4], [1, 1, 1], 2)
+
+
 def test_four_of_four_attempts_pass_if_one_did() -> None:
     assert pass_at_k([4, 4, 4], [0, 1, 4], 4).tolist() == [0.0, 1.0, 1.0]
     assert avg_at_k([4, 4, 4], [0, 1, 4], 4).tolist() == [0.0, 0.25, 1.0]
@@ -91,8 +104,15 @@ def test_published_cases(shared_data: Path) -> None:
 def test_the_interquartile_mean_drops_a_quarter_at_each_end() -> None:
     assert interquartile_mean([0, 1, 2, 3, 4, 5, 6, 100]) == 3.5
     assert interquartile_mean([1.0, 5.0, 9.0]) == 5.0
-    with pytest.raises(ValueError, match="no scores"):
+    assert interquartile_mean([300, 0, 20, 10]) == 15.0
+    assert interquartile_mean([[0, 300], [20, 10]]) == 15.0
+    with pytest.raises(ValueError, match=r"^the interquartile mean of no scores does not exist; give at least one$"):
         interquartile_mean([])
+
+
+def test_scores_in_single_precision_are_averaged_in_double() -> None:
+    scores = np.array([0.1, 0.2, 0.7, 0.9], dtype=np.float32)
+    assert interquartile_mean(scores) == (float(scores[1]) + float(scores[2])) / 2
 
 
 def test_the_probability_of_improvement_counts_ties_half() -> None:
@@ -101,3 +121,11 @@ def test_the_probability_of_improvement_counts_ties_half() -> None:
     assert probability_of_improvement([[3.0, 0.0]], [[2.0, 1.0]]) == 0.5
     with pytest.raises(ValueError, match="tasks"):
         probability_of_improvement(np.zeros((2, 3)), np.zeros((2, 2)))
+    for scores, others in (([], [1.0]), ([1.0], []), ([], [])):
+        with pytest.raises(ValueError, match="do not share their tasks"):
+            probability_of_improvement(scores, others)
+
+
+def test_the_probability_of_improvement_compares_each_task_on_its_own() -> None:
+    assert probability_of_improvement([[1.0, 5.0], [1.0, 5.0]], [[0.0, 6.0]]) == 0.5
+    assert probability_of_improvement([3.0, 1.0, 0.0], [2.0, 0.0]) == (2 + 1 + 0.5) / 6
