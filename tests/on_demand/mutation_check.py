@@ -107,9 +107,8 @@ def main() -> int:
         survivors = [name for name, test in found.items() if not test]
         noticed = len(found) - len(survivors)
         took = time.monotonic() - start
-        print(
-            f"{noticed / len(found):7.1%}  {noticed:4d} of {len(found):4d} noticed  {file}  ({took:.0f} s)", flush=True
-        )
+        share = noticed / len(found)
+        print(f"{share:7.1%}  {noticed:4d} of {len(found):4d} noticed  {file}  ({took:.0f} s)", flush=True)
         if arguments.survivors:
             print("\n".join(changes(file, survivors)), flush=True)
         if share < TARGET:
