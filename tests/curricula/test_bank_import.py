@@ -134,7 +134,7 @@ def test_what_is_no_list_is_refused(tmp_path):
         import_instances(write(tmp_path, ""), "chess")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.sampled_from([SMALL[0], SMALL[1], "x", BOARD]) | st.text(st.characters(codec="utf8"), max_size=20)))
 def test_every_row_is_either_accepted_or_refused(tmp_path_factory, rows):
     text = "\n".join(row.replace("\n", " ").replace("\r", " ") for row in rows)

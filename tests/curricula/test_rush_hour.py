@@ -11,7 +11,7 @@ from solvers.rush_hour import distance
 from solvers.rush_hour_map import blockers
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(2, 12), st.integers(1, 4), st.integers(0, 2**63), st.integers(0, 3))
 def test_boards_lie_in_the_range_with_something_in_the_way(low, width, seed, walls):
     board = rush_hour.generate(low, low + width, np.random.default_rng(seed), walls=walls)

@@ -24,7 +24,7 @@ def facts_hold(puzzle: GeneratedSudoku, size: int, low: int, high: int) -> bool:
 
 
 @given(st.sampled_from(tuple(REACHABLE)), st.integers(0, 2**63), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_request_is_met_exactly(size: int, seed: int, data: st.DataObject) -> None:
     low = data.draw(st.integers(0, REACHABLE[size]))
     high = data.draw(st.integers(low, REACHABLE[size]))
@@ -39,7 +39,7 @@ def test_far_requests_are_met_too(size: int, blanks: int, count: int) -> None:
 
 
 @given(st.integers(0, 2**63), st.sampled_from(tuple(REACHABLE)))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_equal_seeds_give_equal_puzzles_and_the_count_does_not_matter(seed: int, size: int) -> None:
     blanks = (REACHABLE[size] - 3, REACHABLE[size])
     puzzles = generate(6, size, blanks, seed)
@@ -68,7 +68,7 @@ def test_grids_and_blanks_are_spread_evenly() -> None:
 
 
 @given(st.integers(0, 2**63), st.sampled_from(((4, 9), (6, 20), (9, 45), (9, 52))))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_a_set_of_techniques_suffices_if_asked(seed: int, request_: tuple[int, int]) -> None:
     size, blanks = request_
     restrict = SINGLES[:2] if blanks < 50 else SINGLES

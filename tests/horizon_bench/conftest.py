@@ -1,11 +1,15 @@
-"""A language model with random weights, for the tests of everything that prompts, samples, trains or serves one."""
+"""The documentation's worked puzzle, and a language model with random weights for all that prompts or trains one."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+# Makes the worked puzzle importable, as a user's own package would be.
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
 
 if TYPE_CHECKING:
     from horizon_bench.policies.hf import HfPolicy

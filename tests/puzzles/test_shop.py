@@ -38,7 +38,6 @@ def test_a_catalogue_is_its_seed():
 
 
 @given(st.sampled_from(search_moves()))
-@settings(deadline=None)
 def test_ranking_is_by_matching_words_then_length_then_number(move):
     query = tuple(move.argument.split())
     ranked = SHOP.catalogue.rank(query)
@@ -190,7 +189,7 @@ def test_the_compact_form_says_which_demands_a_product_meets_and_what_is_still_t
 
 
 @given(st.sampled_from(SHOP.examples()), st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_a_place_without_a_lack_is_one_that_meets_the_wish(text, seed):
     generator = np.random.default_rng(seed)
     state = SHOP.parse(text)

@@ -24,7 +24,7 @@ def boards(draw: st.DrawFn) -> tuple[int, bytes]:
 
 
 @given(boards(), st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_symmetric_copy_has_the_same_canonical_text(board: tuple[int, bytes], seed: int) -> None:
     size, digits = board
     copy = random_symmetry(size, np.random.default_rng(seed)).apply(digits)
@@ -32,7 +32,7 @@ def test_every_symmetric_copy_has_the_same_canonical_text(board: tuple[int, byte
 
 
 @given(boards())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_canonical_text_is_a_fixed_point_with_the_same_blanks(board: tuple[int, bytes]) -> None:
     size, digits = board
     text = canonical_text(digits, size)
@@ -50,7 +50,7 @@ def every_symmetry(size: int, group_rows: int, group_columns: int) -> list[Sudok
 
 
 @given(st.lists(st.integers(0, 4), min_size=16, max_size=16))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_on_4x4_the_canonical_text_is_the_smallest_copy_of_all(digits: list[int]) -> None:
     copies = []
     for symmetry in every_symmetry(4, 2, 2):

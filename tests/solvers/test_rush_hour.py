@@ -103,7 +103,7 @@ def test_shared_boards_in_both_metrics(shared_data):
         assert (len(cluster), cluster.goals) == (int(row["reachable_states"]), int(row["goal_states"]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(boards(), st.sampled_from(rush_hour.METRICS))
 def test_no_way_is_shorter_and_every_plan_replays(case, metric):
     puzzle, text = case
@@ -126,7 +126,7 @@ def test_no_way_is_shorter_and_every_plan_replays(case, metric):
     assert metric == "slides" or all(move.cells == 1 for move in found.moves)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(boards(), st.sampled_from(rush_hour.METRICS))
 def test_distance_map_agrees_with_the_solver_and_with_itself(case, metric):
     puzzle, text = case
@@ -148,7 +148,7 @@ def test_distance_map_agrees_with_the_solver_and_with_itself(case, metric):
         assert cluster.distance(puzzle.parse(board)) == (None if togo < 0 else togo)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(boards(), st.sampled_from(rush_hour.METRICS))
 def test_shortest_ways_are_counted_exactly(case, metric):
     puzzle, text = case

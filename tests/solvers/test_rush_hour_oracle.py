@@ -43,7 +43,7 @@ def test_it_agrees_with_the_generic_oracle(board):
     assert oracle.plan(state) == ()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.sampled_from(BOARDS), st.randoms(use_true_random=False))
 def test_every_expert_move_is_one_step_nearer(board, random):
     oracle = make(board)

@@ -8,7 +8,7 @@ from solvers import sudoku_bands, sudoku_search
 
 
 @given(st.integers(0, 2**32), st.integers(17, 60), st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_both_searches_count_the_same(seed: int, clues: int, broken: bool) -> None:
     rng = np.random.default_rng(seed)
     counts, grid = np.zeros(1, np.int64), np.zeros((1, 81), np.uint8)
@@ -29,7 +29,7 @@ def test_both_searches_count_the_same(seed: int, clues: int, broken: bool) -> No
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_another_solution_is_found_exactly_where_there_is_one(seed: int) -> None:
     rng = np.random.default_rng(seed)
     counts, grid = np.zeros(1, np.int64), np.zeros((1, 81), np.uint8)

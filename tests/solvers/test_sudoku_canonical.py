@@ -12,7 +12,7 @@ from solvers.sudoku_canonical import canonical_batch, keys
 
 
 @given(st.sampled_from((4, 6, 9)), st.integers(0, 2**32), st.floats(0.3, 1))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_compiled_keys_are_the_puzzles_own_and_shared_by_copies(size: int, seed: int, filled: float) -> None:
     rng = np.random.default_rng(seed)
     digits = rng.integers(1, size + 1, size * size) * (rng.random(size * size) < filled)

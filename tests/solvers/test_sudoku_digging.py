@@ -27,7 +27,7 @@ def test_random_grids_are_valid_and_differ(size: int) -> None:
 
 
 @given(st.sampled_from((4, 6, 9)), st.integers(0, 2**63), st.integers(5, 40))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_still_unique_agrees_with_counting(size: int, seed: int, clues: int) -> None:
     rng = np.random.default_rng(seed)
     grid = drawn(size, seed)

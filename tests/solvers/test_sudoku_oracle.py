@@ -59,7 +59,7 @@ def test_distances_of_all_reachable_states_are_exact(overwrite: bool) -> None:
 
 
 @given(st.sampled_from(PUZZLES_6), st.booleans(), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_plan_replays_to_the_solution_in_as_many_moves_as_the_distance(
     start: SudokuState, overwrite: bool, data: st.DataObject
 ) -> None:
@@ -96,7 +96,7 @@ def test_the_distance_of_a_start_is_its_blanks(size: int) -> None:
 
 
 @given(st.sampled_from(PUZZLES_6))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 def test_singles_are_what_candidates_prove(start: SudokuState) -> None:
     puzzle = Sudoku(6)
     legal = puzzle.moves(start)
@@ -163,7 +163,7 @@ def test_a_start_that_holds_a_wrong_digit_is_refused_unless_it_may_be_overwritte
 
 
 @given(st.sampled_from((4, 6, 9)), st.integers(0, 2**32))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_symmetry_keeps_key_solutions_distance_and_the_grade_by_singles(size: int, seed: int) -> None:
     puzzle, rng = Sudoku(size), np.random.default_rng(seed)
     start = puzzle.parse(generate(1, size, {4: 10, 6: 22, 9: 48}[size], rng=rng)[0].givens)

@@ -27,7 +27,7 @@ def smallest_set(graph: dict[int, set[int]]) -> int:
 
 
 @given(st.dictionaries(st.integers(0, 7), st.sets(st.integers(0, 7), max_size=3), max_size=8))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_answer_is_the_smallest_set_that_meets_every_circle(graph: dict[int, set[int]]) -> None:
     assert fewest_breaks(graph) == smallest_set(graph)
 

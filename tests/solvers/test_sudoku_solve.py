@@ -37,7 +37,6 @@ def test_there_are_288_grids_of_4x4() -> None:
 @given(
     st.sampled_from(GRIDS_4), st.sets(st.integers(0, 15)), st.none() | st.tuples(st.integers(0, 15), st.integers(1, 4))
 )
-@settings(deadline=None)
 def test_on_4x4_every_answer_agrees_with_brute_force(
     grid: tuple[int, ...], blanks: set[int], change: tuple[int, int] | None
 ) -> None:
@@ -100,7 +99,7 @@ def test_contradicting_givens_have_no_solution(size: int) -> None:
 
 
 @given(st.sampled_from(CHECKED), st.integers(0, 2**32))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_symmetry_keeps_the_number_of_solutions(case: tuple[str, int], seed: int) -> None:
     puzzle, solutions = case
     copy = random_symmetry(9, np.random.default_rng(seed)).apply(Sudoku(9).parse(puzzle).givens)
@@ -109,7 +108,7 @@ def test_a_symmetry_keeps_the_number_of_solutions(case: tuple[str, int], seed: i
 
 
 @given(st.integers(0, 2**32), st.sampled_from((6, 9)))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_random_clues_have_the_solutions_that_enumerating_finds(seed: int, size: int) -> None:
     rng = np.random.default_rng(seed)
     solution = next(enumerate_solutions("." * size**2))

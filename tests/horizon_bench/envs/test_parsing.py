@@ -104,7 +104,7 @@ def test_rush_hour_replies(reply, count):
 
 @pytest.mark.parametrize("parser", [SUDOKU, RUSH_HOUR])
 @given(text=garbage(), action=st.sampled_from(["", "value(3, r1c1)", "B up 2"]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_text_is_read_without_exception(parser, text, action):
     parsed = parser.parse(text + action)
     assert bool(parsed.actions) != bool(parsed.problem)

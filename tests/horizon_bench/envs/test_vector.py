@@ -63,7 +63,7 @@ def choose(info, choice, obs):
     on_error=st.sampled_from(["strict", "end", "semi"]),
     vectorization=st.sampled_from(["batched", "lanes"]),
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_lanes_equal_single_environments(family, mode, seed, choices, reward, on_error, vectorization):
     arguments = {**FORMS[family], "observation": "array", "reward": reward, "on_error": on_error}
     singles = make_singles(family, arguments)

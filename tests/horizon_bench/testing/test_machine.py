@@ -11,7 +11,6 @@ from horizon_bench.testing import machine_for
 FAST = hypothesis.settings(
     max_examples=6,
     stateful_step_count=12,
-    deadline=None,
     database=None,
     derandomize=True,
     phases=(hypothesis.Phase.generate,),

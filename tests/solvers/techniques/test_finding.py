@@ -63,7 +63,7 @@ def test_shared_states_have_the_listed_step_and_nothing_simpler(shared_data: pat
 
 
 @pytest.mark.parametrize(("size", "blanks"), [(4, (8, 12)), (6, (20, 26)), (9, (50, 57))])
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_no_instance_of_any_technique_touches_the_solution(size: int, blanks: tuple[int, int], seed: int) -> None:
     puzzle = generate(1, size, blanks, seed=seed)[0]
@@ -80,7 +80,7 @@ def test_no_instance_of_any_technique_touches_the_solution(size: int, blanks: tu
         state = state.after(step)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_every_step_of_a_path_is_an_instance_and_none_simpler_exists(seed: int) -> None:
     puzzle = generate(1, 9, (48, 57), seed=seed)[0]

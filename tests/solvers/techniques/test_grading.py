@@ -38,7 +38,7 @@ def test_shared_grades_agree(shared_data: pathlib.Path) -> None:
     assert off == []
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(size=st.sampled_from([4, 6, 9]), seed=st.integers(0, 2**32 - 1))
 def test_a_path_replays_to_the_only_solution(size: int, seed: int) -> None:
     blanks = {4: (8, 12), 6: (18, 26), 9: (44, 57)}[size]
@@ -54,7 +54,7 @@ def test_a_path_replays_to_the_only_solution(size: int, seed: int) -> None:
     assert (result.score is None) == (not result.solved)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(size=st.sampled_from([4, 6, 9]), seed=st.integers(0, 2**32 - 1))
 def test_order_independent_grades_survive_symmetries(size: int, seed: int) -> None:
     blanks = {4: (8, 12), 6: (18, 26), 9: (44, 55)}[size]
@@ -64,7 +64,7 @@ def test_order_independent_grades_survive_symmetries(size: int, seed: int) -> No
     assert grade(copy, easy).hardest == grade(puzzle, easy).hardest
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_restricting_to_the_techniques_used_changes_nothing(seed: int) -> None:
     puzzle = generate(1, 9, (46, 57), seed=seed)[0].givens
