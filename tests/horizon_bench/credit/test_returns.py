@@ -42,6 +42,21 @@ def test_trajectory_and_step_rewards_are_normalised_apart() -> None:
     np.testing.assert_allclose(reinforce(batch, alpha=0.2), [1.2, 1.2, -1.2, -1.2], atol=1e-12)
 
 
-def test_a_discount_above_one_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"gamma is 1\.5, but must lie between 0 and 1"):
-        reinforce(CreditBatch.from_ragged(FILLS), gamma=1.5)
+@pytest.mark.parametrize("estimator", [reinforce, subgoal_next, subgoal_own])
+def test_episodes_of_one_decision_get_their_normalised_reward_and_a_fifth_of_their_step_reward(estimator) -> None:
+    batch = CreditBatch.from_ragged(
+        [[1.0], [1.0], [0.0], [0.0]],
+        step_rewards=[[-1.0], [0.0], [0.0], [0.0]],
+        subgoals_reached=[[1], [1], [0], [0]],
+        own_subgoal_turn=[[0], [0], [-1], [-1]],
+    )
+    step = np.array([-np.sqrt(3), np.sqrt(1 / 3), np.sqrt(1 / 3), np.sqrt(1 / 3)])
+    np.testing.assert_allclose(estimator(batch), np.array([1, 1, -1, -1]) + 0.2 * step, atol=1e-12)
+    np.testing.assert_allclose(estimator(batch, alpha=3.0, normalized=False), [1, 1, 0, 0] + 3 * step, atol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", [reinforce, subgoal_next, subgoal_own])
+def test_a_discount_outside_0_to_1_is_refused(estimator) -> None:
+    for gamma in (1.5, -0.1):
+        with pytest.raises(ValueError, match=rf"^gamma is {gamma}, but must lie between 0 and 1$"):
+            estimator(CreditBatch.from_ragged(FILLS), gamma=gamma)
