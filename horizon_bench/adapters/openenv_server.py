@@ -79,36 +79,36 @@ class PuzzleEnvironment(Environment):
             chosen = Start(options.get("puzzle", chosen.puzzle), options.get("size", chosen.size), options["start"])
         self._episode = Episode(chosen, self._settings, seed or 0)
         self._state = State(episode_id=episode_id or str(uuid4()), step_count=0)
-        return self._observation(None)
+        return _observation(self._episode, None)
 
     def step(self, action: PuzzleAction, timeout_s: float | None = None, **options: Any) -> PuzzleObservation:
         """Take one decision."""
-        if self._episode is None:
+        episode = self._episode
+        if episode is None:
             raise RuntimeError("there is no episode yet; call reset first")
-        before = self._episode.reward
-        self._episode.act(action.reply)
+        before = episode.reward
+        episode.act(action.reply)
         self._state.step_count += 1
-        return self._observation(self._episode.reward - before)
+        return _observation(episode, episode.reward - before)
 
     @property
     def state(self) -> State:
         """Name of the episode and number of decisions."""
         return self._state
 
-    def _observation(self, reward: float | None) -> PuzzleObservation:
-        episode = self._episode
-        assert episode is not None
-        info, togo = episode.info, episode.info["distance_to_go"]
-        return PuzzleObservation(
-            prompt="" if episode.over else str(episode.observation),
-            done=episode.over,
-            reward=reward,
-            solved=episode.solved,
-            format_ok=info["format_ok"],
-            legal=info["legal"],
-            distance_to_go=None if togo is None else int(togo),
-            end_reason=info["end_reason"],
-        )
+
+def _observation(episode: Episode, reward: float | None) -> PuzzleObservation:
+    info, togo = episode.info, episode.info["distance_to_go"]
+    return PuzzleObservation(
+        prompt="" if episode.over else str(episode.observation),
+        done=episode.over,
+        reward=reward,
+        solved=episode.solved,
+        format_ok=info["format_ok"],
+        legal=info["legal"],
+        distance_to_go=None if togo is None else int(togo),
+        end_reason=info["end_reason"],
+    )
 
 
 def make_app(level: str = "T1", split: str = "train", settings: Settings | None = None) -> Any:

@@ -8,7 +8,7 @@ entries `moves` and `state_hash`, which cost more than the step itself, are left
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from sys import getrefcount
 from typing import Any
 
@@ -19,13 +19,15 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from horizon_bench.envs.batched_settling import REASONS, REWARD_NUMBERS, Settled, blank_settled, rows_apart, settle
+from horizon_bench.envs.decisions import hash_text
 from horizon_bench.envs.instances import Prepared
 from horizon_bench.envs.puzzle_env import PuzzleEnv
+from horizon_bench.envs.vector import find_seeds, split_options
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
-_MOST_BUFFERS = 4
+_MOST_BUFFERS, _MOST_OPENED = 4, 4096
 
 
 def batched_class(env: PuzzleEnv) -> Callable[..., Any] | None:
@@ -110,6 +112,7 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
         self.mask = np.zeros((num_envs, len(self.moves)), dtype=np.int8)
         self._copies = Copies()
         self._present: tuple[str, ...] = ()
+        self._opened: dict[str, tuple[Any, ...]] = {}
         self.prepared: list[Prepared | None] = [None] * num_envs
         self._generators: list[np.random.Generator | None] = [None] * num_envs
         numbers = rows_apart(7, num_envs, np.int64)
@@ -135,8 +138,12 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
         """Return the number of columns of `done`."""
         raise NotImplementedError
 
-    def load(self, lane: int, prepared: Prepared) -> None:
-        """Set the lane's board, mask and subgoals to the instance's start."""
+    def open_start(self, prepared: Prepared) -> tuple[Any, ...]:
+        """Return what `load` sets a lane to at an instance's start; kept for the next lane with that start."""
+        raise NotImplementedError
+
+    def load(self, lane: int, opened: tuple[Any, ...]) -> None:
+        """Set the lane's board and mask to a start."""
         raise NotImplementedError
 
     def move(self, actions: IntArray, active: BoolArray) -> tuple[BoolArray, IntArray]:
@@ -147,8 +154,8 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
         """
         raise NotImplementedError
 
-    def state_hashes(self) -> IntArray:
-        """Return what `state_hash` is in each lane of single environments, shape [lanes]."""
+    def texts(self) -> Iterable[str]:
+        """Return each lane's state as the puzzle writes it."""
         raise NotImplementedError
 
     # ---------------------------------------------------------------- Gymnasium
@@ -157,8 +164,6 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
         self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[NDArray[np.int8], dict[str, Any]]:
         """Begin an episode in each lane; see `PuzzleVectorEnv.reset`."""
-        from horizon_bench.envs.vector import find_seeds, split_options
-
         lanes, choices = split_options(options, self.num_envs)
         for lane, (lane_seed, choice) in enumerate(zip(find_seeds(seed, self.num_envs), choices, strict=True)):
             if lanes[lane]:
@@ -219,6 +224,10 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
             "_final_info": over.copy(),
         }
 
+    def state_hashes(self) -> IntArray:
+        """Return what `state_hash` is in each lane of single environments, shape [lanes]."""
+        return np.array([hash_text(text) for text in self.texts()], dtype=np.int64)
+
     def action_masks(self) -> BoolArray:
         """Return which actions are legal in each lane, shape [lanes, actions]."""
         return self.mask.astype(np.bool_)
@@ -233,7 +242,11 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
             generator = self._generators[lane] = np_random(None)[0]
         prepared = single.choose(options, generator, self.prepared[lane])
         self.prepared[lane] = prepared
-        self.load(lane, prepared)
+        if prepared.text not in self._opened:
+            if len(self._opened) > _MOST_OPENED:
+                self._opened.clear()
+            self._opened[prepared.text] = self.open_start(prepared)
+        self.load(lane, self._opened[prepared.text])
         self.togo[lane] = self.distance[lane] = prepared.distance
         self._decisions[lane] = self._steps[lane] = 0
         self._most_decisions[lane], self._most_steps[lane] = single.game.budgets(prepared)
@@ -277,13 +290,8 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
         none, nowhere = np.zeros(self.num_envs, dtype=np.bool_), np.full(self.num_envs, -1, dtype=np.int64)
         return self._settle(none, none, nowhere, self.togo)
 
-    def _uniform(self, count: int, value: bool) -> BoolArray:
-        """Return rows of lanes that all hold `value`."""
-        return np.full((count, self.num_envs), value, dtype=np.bool_)
-
     def _infos(self, settled: Settled) -> dict[str, Any]:
         """Return fresh infos: an array for each key and beside it the mask of lanes that have it."""
-        every, no = self._uniform(22, True), self._uniform(1, False)
         infos: dict[str, Any] = {
             "decisions": settled.decisions,
             "atomic_steps": settled.steps,
@@ -296,9 +304,9 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
             "goal": settled.goal,
             "instance_key": self._keys.copy(),
             "level": self._levels.copy(),
-            "format_ok": every[-1],
+            "format_ok": np.ones(self.num_envs, dtype=np.bool_),
             "legal": settled.legal,
-            "void": no[0],
+            "void": np.zeros(self.num_envs, dtype=np.bool_),
             "actions_written": settled.written,
             "illegal_actions": settled.refused,
             "failed_actions": settled.zeros,
@@ -308,7 +316,7 @@ class BatchedEnv(VectorEnv[Any, Any, Any]):
         }
         if not self._present:
             self._present = tuple(f"_{key}" for key in infos)
-        infos.update(zip(self._present, every, strict=False))
+        infos.update(zip(self._present, np.ones((len(infos), self.num_envs), dtype=np.bool_), strict=True))
         infos["_distance_to_go"] = settled.reachable
         infos["_subgoals_reached"] = settled.has_reached
         infos["_own_subgoal"] = settled.has_own

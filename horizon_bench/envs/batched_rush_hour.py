@@ -5,7 +5,7 @@ Distances come from each lane's map, one look-up a step.
 
 from __future__ import annotations
 
-from hashlib import blake2b
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,6 @@ class BatchedRushHour(BatchedEnv):
         # One row a letter: position along the line, length, line, 1 where horizontal; length 0 where there is none.
         self._vehicles = np.zeros((num_envs, _MOST_VEHICLES, 4), dtype=np.int64)
         self._letters: list[list[int]] = [[] for _ in range(num_envs)]
-        self._books: dict[str, tuple[Any, Any, Any, list[int]]] = {}
         super().__init__(single, num_envs, mode)
         self._grid = self.boards.reshape(num_envs, self._rows * self._columns)
 
@@ -39,16 +38,11 @@ class BatchedRushHour(BatchedEnv):
         """Return room for every subgoal: thresholds, or blockers and the exit."""
         return max(8, self._columns + 1)
 
-    def load(self, lane: int, prepared: Prepared) -> None:
+    def load(self, lane: int, opened: tuple[Any, ...]) -> None:
         """Set the lane's board to the start."""
-        book = self._books.get(prepared.text)
-        if book is None:
-            if len(self._books) > 4096:
-                self._books.clear()
-            book = self._books[prepared.text] = self._open(prepared)
-        self._grid[lane], self._vehicles[lane], self.mask[lane], self._letters[lane] = book
+        self._grid[lane], self._vehicles[lane], self.mask[lane], self._letters[lane] = opened
 
-    def _open(self, prepared: Prepared) -> tuple[Any, Any, Any, list[int]]:
+    def open_start(self, prepared: Prepared) -> tuple[Any, Any, Any, list[int]]:
         """Return board, vehicles, mask and letters of a start."""
         layout, positions, _ = prepared.start
         letters = [LETTERS.index(letter) for letter in layout.letters]
@@ -96,22 +90,18 @@ class BatchedRushHour(BatchedEnv):
             occupied |= layout.mask(vehicle, position)
         return RushHourState(layout, positions, occupied)
 
-    def state_hashes(self) -> IntArray:
-        """Return what `state_hash` is in each lane of single environments."""
-        texts = [self.single.puzzle.format(self.state(lane)) for lane in range(self.num_envs)]
-        return np.array(
-            [int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big") >> 1 for text in texts],
-            dtype=np.int64,
-        )
+    def texts(self) -> Iterator[str]:
+        """Return each lane's letter map."""
+        return (self.single.puzzle.format(self.state(lane)) for lane in range(self.num_envs))
 
 
 @njit(cache=True)
-def _cell(line, position, horizontal, columns):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _cell(line, position, horizontal, columns):  # type: ignore[no-untyped-def]
     return line * columns + position if horizontal else position * columns + line
 
 
 @njit(cache=True)
-def _mask(vehicles, grid, rows, columns, mask):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _mask(vehicles, grid, rows, columns, mask):  # type: ignore[no-untyped-def]
     """Set which steps are legal: letter * 4 + (up, down, left, right)."""
     mask[:] = 0
     for letter in range(vehicles.shape[0]):
@@ -127,7 +117,7 @@ def _mask(vehicles, grid, rows, columns, mask):  # type: ignore[no-untyped-def] 
 
 
 @njit(cache=True)
-def _step(actions, active, vehicles, grid, rows, columns, mask, legal):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _step(actions, active, vehicles, grid, rows, columns, mask, legal):  # type: ignore[no-untyped-def]
     """Take one step in each active lane, in place."""
     for lane in range(actions.shape[0]):
         action = actions[lane]

@@ -73,7 +73,7 @@ def rows_apart(rows: int, lanes: int, kind: type[np.generic]) -> NDArray[Any]:
 def settle(  # type: ignore[no-untyped-def]
     settled, active, legal, own, before, togo, distance, decisions, steps, most_decisions, most_steps, done, changed,
     paid, subgoals, mask, strict, wrong_ends, dead_ends, reward, gamma
-):  # fmt: skip  # pragma: no cover
+):  # fmt: skip
     """Fill in `settled` and bring the counters and `paid` up to date, in place."""
     for lane in range(active.shape[0]):
         moved, refused = active[lane] and legal[lane], active[lane] and not legal[lane]

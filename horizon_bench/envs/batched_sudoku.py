@@ -6,7 +6,7 @@ filled cell and the digit at its peers.
 
 from __future__ import annotations
 
-from hashlib import blake2b
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from horizon_bench.envs.batched import BatchedEnv, BoolArray, IntArray
 from horizon_bench.envs.instances import Prepared
 from horizon_bench.envs.puzzle_env import PuzzleEnv
-from puzzles.sudoku_layout import SYMBOLS, SudokuLayout
+from puzzles.sudoku_layout import SudokuLayout
+from puzzles.sudoku_symmetry import board_text
 
 
 class BatchedSudoku(BatchedEnv):
@@ -33,7 +34,6 @@ class BatchedSudoku(BatchedEnv):
         self._box_of = np.array(layout.box_of, dtype=np.int64)
         self._solution = np.zeros((num_envs, layout.cells), dtype=np.int8)
         self._missing, self._column = np.zeros((2, num_envs, puzzle.size), dtype=np.int64)
-        self._books: dict[str, tuple[NDArray[Any], ...]] = {}
         super().__init__(single, num_envs, mode)
         self._values = self.boards.reshape(num_envs, layout.cells)
 
@@ -41,18 +41,13 @@ class BatchedSudoku(BatchedEnv):
         """Return the number of boxes."""
         return self._size
 
-    def load(self, lane: int, prepared: Prepared) -> None:
+    def load(self, lane: int, opened: tuple[Any, ...]) -> None:
         """Set the lane's board to the start."""
-        book = self._books.get(prepared.text)
-        if book is None:
-            if len(self._books) > 4096:
-                self._books.clear()
-            book = self._books[prepared.text] = self._open(prepared)
-        values, solution, mask, missing, column = book
+        values, solution, mask, missing, column = opened
         self._values[lane], self._solution[lane], self.mask[lane] = values, solution, mask
         self._missing[lane], self._column[lane] = missing, column
 
-    def _open(self, prepared: Prepared) -> tuple[NDArray[Any], ...]:
+    def open_start(self, prepared: Prepared) -> tuple[NDArray[Any], ...]:
         """Return board, solution, mask, missing cells and subgoal of each box of a start."""
         oracle: Any = prepared.oracle
         values = np.frombuffer(prepared.start.values, dtype=np.int8)
@@ -86,14 +81,9 @@ class BatchedSudoku(BatchedEnv):
         )
         return legal, own
 
-    def state_hashes(self) -> IntArray:
-        """Return what `state_hash` is in each lane of single environments."""
-        symbols = np.array([".", *SYMBOLS[1 : self._size + 1]])
-        texts = ["".join(row) for row in symbols[self._values]]
-        return np.array(
-            [int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big") >> 1 for text in texts],
-            dtype=np.int64,
-        )
+    def texts(self) -> Iterator[str]:
+        """Return each lane's board as one line."""
+        return (board_text(row.tobytes()) for row in self._values)
 
 
 def _cleared(layout: SudokuLayout) -> NDArray[np.uint16]:
@@ -129,7 +119,7 @@ def _fill(  # type: ignore[no-untyped-def]
     size,
     legal,
     own,
-):  # pragma: no cover
+):
     """Carry out one fill in each active lane, in place."""
     for lane in range(actions.shape[0]):
         action = actions[lane]

@@ -6,20 +6,19 @@ of this class, so that text, tokens, arrays and batches mean the same.
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from math import ceil
 from typing import Any
 
 import numpy as np
 
-from horizon_bench.envs.decisions import Decision, Snapshot
+from horizon_bench.envs.decisions import Decision, Snapshot, hash_text
 from horizon_bench.envs.instances import Prepared, Workshop
 from horizon_bench.envs.interfaces import find_interface
 from horizon_bench.envs.parsing import ParsedReply
 from horizon_bench.envs.prompts import feedback_text, turn_text
 from horizon_bench.envs.rewards import REWARDS, RewardFacts, distance_potential
 from horizon_bench.envs.settings import Settings, check_count
-from puzzles.base import EXACT_DISTANCE, SNAPSHOTS
+from puzzles.base import EXACT_DISTANCE, SNAPSHOTS, Puzzle
 
 _NOTHING = ParsedReply((), None, "", "no action found")
 
@@ -51,16 +50,13 @@ class Game:
         Raises:
             ValueError: if thoughts shall be checked and the puzzle cannot check them.
         """
-        if settings.thought == "checked" and type(self.puzzle).check_thought.__qualname__ == "Puzzle.check_thought":
+        if settings.thought == "checked" and type(self.puzzle).check_thought is Puzzle.check_thought:
             raise ValueError(f"puzzle {self.puzzle.name!r} checks no thoughts; use thought='free' or 'none'")
         if settings.reward == "potential":
             self.puzzle.require(EXACT_DISTANCE, "reward 'potential'")
         self.settings = settings
         self.interface = find_interface(settings.interface)
         self._reward = REWARDS[settings.reward]
-        self._needs_potential = settings.reward == "potential"
-        self._needs_score = settings.reward == "score"
-        self._only_outcome = settings.reward == "outcome"
         if self.prepared is not None:
             self.pending = None
             self.max_decisions, self.max_atomic_steps = self.budgets(self.prepared)
@@ -131,7 +127,7 @@ class Game:
         self.tokens += tokens
         self.decisions += 1
         before = self.distance_to_go
-        scored = self.puzzle.score(self.state) if self._needs_score else 0.0
+        scored = self.puzzle.score(self.state) if settings.reward == "score" else 0.0
         solved_at = None
         if settings.max_tokens is not None and self.tokens > settings.max_tokens:
             self.end_reason = "max_tokens"
@@ -306,10 +302,10 @@ class Game:
             decision.step_reward = -1.0
         elif decision.refused:
             decision.step_reward = -len(decision.refused) / decision.tried
-        if self._only_outcome and solved_at is None:
-            return
         settings, before_phi, after_phi = self.settings, 0.0, 0.0
-        if self._needs_potential and self.prepared is not None:
+        if settings.reward == "outcome" and solved_at is None:
+            return
+        if settings.reward == "potential" and self.prepared is not None:
             before_phi = distance_potential(before, self.prepared.distance)
             after_phi = 0.0 if self.terminated else distance_potential(self.distance_to_go, self.prepared.distance)
         decision.reward = self._reward(
@@ -323,7 +319,7 @@ class Game:
                 decision.step_reward,
                 settings.gamma,
                 settings.discount_inside,
-                self.puzzle.score(self.state) - scored if self._needs_score else 0.0,
+                self.puzzle.score(self.state) - scored if settings.reward == "score" else 0.0,
             )
         )
 
@@ -344,9 +340,7 @@ class Game:
     def state_hash(self) -> int:
         """Return 63 bits that name the state, the same in every process."""
         text = self.puzzle.format(self.state)
-        if self.pending is not None:
-            text = f"{text}\0{self.pending}"
-        return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
+        return hash_text(text if self.pending is None else f"{text}\0{self.pending}")
 
     def snapshot(self) -> Snapshot:
         """Return everything the episode goes on from."""

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 from horizon_bench.envs.parsing import ParsedReply
+
+
+def hash_text(text: str) -> int:
+    """Return 63 bits that name a text, the same in every process."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
 
 
 @dataclass(slots=True)

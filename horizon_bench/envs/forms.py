@@ -106,7 +106,6 @@ class ArrayForm:
                 f"puzzle {game.puzzle.name!r} lists no all_moves(), so no array form; use observation='text'"
             )
         self._index = {move: index for index, move in enumerate(self._moves)}
-        self._shape: tuple[int, ...] | None = None
         interface, count = game.interface, len(self._moves)
         self._length = interface.fixed or interface.most_carried or 1
         self._stops = interface.most_carried is not None
@@ -116,12 +115,8 @@ class ArrayForm:
             if interface.single
             else gymnasium.spaces.MultiDiscrete([choices] * self._length)
         )
-        self.observation_space: gymnasium.Space[Any] = self._box()
-
-    def _box(self) -> gymnasium.spaces.Box:
-        puzzle = self._game.puzzle
-        shape = puzzle.encode(puzzle.parse(self._game.sample)).shape
-        return gymnasium.spaces.Box(0, puzzle.array_high(), shape, np.int8)
+        shape = game.puzzle.encode(game.puzzle.parse(game.sample)).shape
+        self.observation_space: gymnasium.Space[Any] = gymnasium.spaces.Box(0, game.puzzle.array_high(), shape, np.int8)
 
     def observe(self) -> NDArray[np.int8]:
         """Return the state as an array."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -135,13 +135,11 @@ def workshop(puzzle: PuzzleName, size: int | None, repairable: bool, subgoals: s
     Raises:
         ValueError: if there is no such puzzle, or it refuses the size.
     """
-    maker = find_maker(puzzle)
-    options = _size_options(maker, puzzle, size)
-    plain = make_puzzle(maker, puzzle, options)
+    plain = make_puzzle(puzzle, size)
     if subgoals is not None and not _has_kinds_of_subgoals(plain):
         raise ValueError(f"puzzle {plain.name!r} has one kind of subgoals only; leave the argument `subgoals` out")
-    if repairable and _takes(_signed(maker, puzzle), "overwrite"):
-        return Workshop(maker(**options, overwrite=True), plain, subgoals)
+    if repairable and _takes(find_maker(puzzle), "overwrite"):
+        return Workshop(make_puzzle(puzzle, size, overwrite=True), plain, subgoals)
     return Workshop(plain, plain, subgoals)
 
 
@@ -181,20 +179,19 @@ def _checked_maker(maker: Any, puzzle: PuzzleName) -> Callable[..., Puzzle[Any, 
     return made
 
 
-def make_puzzle(
-    maker: Callable[..., Puzzle[Any, Any]], puzzle: PuzzleName, options: Mapping[str, Any]
-) -> Puzzle[Any, Any]:
-    """Return the puzzle that a maker makes.
+def make_puzzle(puzzle: PuzzleName, size: int | None, **options: Any) -> Puzzle[Any, Any]:
+    """Return a puzzle at a size.
 
     Args:
-        maker: what `find_maker` returned.
-        puzzle: the name it was found by.
-        options: its keyword arguments.
+        puzzle: as `find_maker` takes it.
+        size: rows of the board; None leaves it to the puzzle.
+        options: further keyword arguments of its maker.
 
     Raises:
-        ValueError: if the maker makes anything else.
+        ValueError: if there is no such puzzle, it takes no size, or its maker makes anything else.
     """
-    made: Any = maker(**options)
+    maker = find_maker(puzzle)
+    made: Any = maker(**_size_options(maker, puzzle, size), **options)
     if not isinstance(made, Puzzle):
         raise ValueError(f"puzzle {puzzle!r} makes {made!r:.80}, must make a subclass of puzzles.base.Puzzle")
     return made
@@ -211,15 +208,6 @@ def _has_kinds_of_subgoals(puzzle: Puzzle[Any, Any]) -> bool:
     return "subgoals" in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
 
 
-def _signed(maker: Callable[..., Puzzle[Any, Any]], puzzle: PuzzleName) -> Callable[..., Any]:
-    """Return what carries the maker's parameters."""
-    if puzzle == "sudoku":
-        from puzzles.sudoku import Sudoku
-
-        return Sudoku
-    return maker
-
-
 def _takes(maker: Callable[..., Any], name: str) -> bool:
     return name in inspect.signature(maker).parameters
 
@@ -228,9 +216,8 @@ def _size_options(maker: Callable[..., Puzzle[Any, Any]], puzzle: PuzzleName, si
     """Return the keyword arguments that set the size."""
     if size is None:
         return {}
-    signed = _signed(maker, puzzle)
-    if _takes(signed, "size"):
+    if _takes(maker, "size"):
         return {"size": size}
-    if _takes(signed, "rows") and _takes(signed, "columns"):
+    if _takes(maker, "rows") and _takes(maker, "columns"):
         return {"rows": size, "columns": size}
     raise ValueError(f"puzzle {puzzle!r} takes no size; leave the argument `size` out")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import gymnasium
 
-import curricula
+from curricula.instances import DATA
 from curricula.levels import LEVELS
 from horizon_bench.envs.interfaces import INTERFACES
 
@@ -36,9 +35,8 @@ def register_all() -> None:
     for name, puzzle in {**WORLDS, **PLAYED}.items():
         _register(f"{NAMESPACE}/{name}-v0", puzzle=puzzle)
     _register(f"{NAMESPACE}/Puzzle-v0")
-    banks = Path(curricula.__file__).parent / "data"
     for level in LEVELS.values():
-        if not (banks / f"{level.name}.tsv").exists():
+        if not (DATA / f"{level.name}.tsv").exists():
             continue
         for interface in INTERFACES:
             _register(ready_id(level.name, interface), puzzle=level.puzzle, level=level.name, interface=interface)

@@ -8,14 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from curricula.instances import SPLITS
 from curricula.levels import LEVELS
-from horizon_bench.envs.instances import PuzzleName, find_maker, make_puzzle
+from horizon_bench.envs.instances import PuzzleName, make_puzzle
 from horizon_bench.envs.names import check_name
 from horizon_bench.envs.settings import check_count
-from puzzles.base import Puzzle
-
-SPLITS = ("train", "validation", "test")
-"""Parts of a bank."""
+from puzzles.sudoku import sudoku_size
 
 
 @dataclass(frozen=True)
@@ -60,10 +58,10 @@ def find_source(
         return Source(_examples(puzzle, size), size)
     if level is None and bank is not None and Path(bank).is_file():
         return _whole(puzzle, split, str(bank), size)
-    if level is None:
-        wanted = size if size is not None else _default_size(puzzle)
+    if level is None and known:
+        wanted = known[0].size if size is None else size
         level = next((entry.name for entry in known if entry.size == wanted), None)
-        if level is None and known:
+        if level is None:
             sizes = ", ".join(sorted({str(entry.size) for entry in known}))
             raise ValueError(f"no level has boards of size {size}; sizes with levels: {sizes}; or give instance=")
     elif known:
@@ -85,7 +83,9 @@ def _only(puzzle: PuzzleName, instance: object, bank: str | Path | None, size: i
         raise ValueError(f"instance is {instance!r}, must be the text of a start")
     if bank is not None:
         raise ValueError(f"there are an instance and a bank, {str(bank)!r}; give one of them")
-    return Source((instance,), size if size is not None else _size_of(puzzle, instance))
+    if size is None and puzzle == "sudoku":
+        size = sudoku_size(instance)
+    return Source((instance,), size)
 
 
 def _whole(puzzle: PuzzleName, split: str, bank: str, size: int | None) -> Source:
@@ -108,19 +108,6 @@ def _bank(level: str | None, split: str, bank: str | None) -> tuple[Any, ...]:
     return tuple(load_bank(level, split) if bank is None else load_bank(level, split, path=bank))
 
 
-def _default_size(puzzle: PuzzleName) -> int:
-    return 9 if puzzle == "sudoku" else next(entry.size for entry in LEVELS.values() if entry.puzzle == puzzle)
-
-
-def _size_of(puzzle: PuzzleName, instance: str) -> int | None:
-    """Return the board size of a Sudoku's text; other puzzles read theirs themselves."""
-    if puzzle != "sudoku":
-        return None
-    from puzzles.sudoku import sudoku_size
-
-    return sudoku_size(instance)
-
-
 class OwnStart(NamedTuple):
     """A start of one of a puzzle's own levels, as an environment draws it."""
 
@@ -132,7 +119,7 @@ class OwnStart(NamedTuple):
 @lru_cache(maxsize=64)
 def _own_levels(puzzle: PuzzleName, size: int | None) -> tuple[str, ...]:
     """Return the levels that a puzzle states itself."""
-    return _made(puzzle, size).levels()
+    return make_puzzle(puzzle, size).levels()
 
 
 @lru_cache(maxsize=64)
@@ -141,19 +128,15 @@ def _own_starts(
 ) -> tuple[OwnStart, ...]:
     """Return the starts of one of a puzzle's own levels, by default the first."""
     chosen = levels[0] if level is None else check_name(f"level of {puzzle}", level, levels)
-    made = _made(puzzle, size)
+    made = make_puzzle(puzzle, size)
     texts = made.starts(chosen, split)
     if not texts:
         raise ValueError(f"puzzle {puzzle!r} has no start of level {chosen} in split {split!r}")
     return tuple(OwnStart(text, chosen, made.key_of(text)) for text in texts)
 
 
-def _made(puzzle: PuzzleName, size: int | None) -> Puzzle[Any, Any]:
-    return make_puzzle(find_maker(puzzle), puzzle, {} if size is None else {"size": size})
-
-
 def _examples(puzzle: PuzzleName, size: int | None) -> tuple[str, ...]:
-    examples = tuple(_made(puzzle, size).examples())
+    examples = tuple(make_puzzle(puzzle, size).examples())
     if not examples:
         raise ValueError(
             f"puzzle {puzzle!r} offers no examples() to start from; give instance=TEXT or bank=PATH, "

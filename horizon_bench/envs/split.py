@@ -60,11 +60,10 @@ class SplitReader:
         """Learn the halves of every move that the puzzle names in advance."""
         self._puzzle = puzzle
         self._parser = parser
-        self._what_of = {move: halves(puzzle, move) for move in puzzle.all_moves()}
+        self._what_of = {move: halves(puzzle, move) for move in parser.texts}
         self._moves = {_fold(*both): move for move, both in self._what_of.items()}
         self._whats = {what for what, _ in self._moves}
-        texts = map(puzzle.format_action, puzzle.all_moves())
-        self._names = sorted({call[1] for text in texts if (call := _CALL.fullmatch(text))})
+        self._names = sorted({call[1] for text in parser.texts.values() if (call := _CALL.fullmatch(text))})
 
     def read(self, state: Any, pending: str | None, reply: str) -> Half:
         """Return the half that a reply gives.

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from horizon_bench.testing import environment_laws, puzzle_laws
+from horizon_bench.testing.puzzle_laws import BreachError
 from horizon_bench.testing.strategies import Walk
 from horizon_bench.testing.subjects import Subject
 from puzzles.base import EXACT_DISTANCE, SNAPSHOTS, Puzzle
@@ -71,9 +72,6 @@ class LawError(AssertionError):
             lines += [f"start: {walk.start}", f"moves taken: {', '.join(_moves(puzzle, walk)) or 'none'}"]
             lines += [f"{name}: {getattr(walk, name)!r}" for name in ("interface", "on_error", "seed", "text")]
         super().__init__("\n".join(lines))
-
-
-BreachError = puzzle_laws.BreachError
 
 
 def _moves(puzzle: Puzzle[Any, Any], walk: Walk) -> list[str]:

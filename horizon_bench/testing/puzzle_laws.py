@@ -251,7 +251,7 @@ def plan(subject: Subject, walk: Walk) -> None:
 
 
 def subgoals(subject: Subject, walk: Walk) -> None:
-    """Subgoals have different names and one truth each; all hold at the end of the plan or none is ever lost."""
+    """Subgoals have different names and one truth each, the same at every call; a move's own subgoal is one of them."""
     puzzle, oracle = subject.puzzle, subject.oracle(walk.start)
     start = puzzle.parse(walk.start)
     names = oracle.subgoals

@@ -11,7 +11,7 @@ from typing import Any
 import gymnasium
 
 import solvers
-from horizon_bench.envs.instances import find_maker, make_puzzle
+from horizon_bench.envs.instances import make_puzzle
 from horizon_bench.envs.puzzle_env import PuzzleEnv
 from horizon_bench.envs.registration import FAMILIES
 from puzzles.base import Puzzle
@@ -93,8 +93,7 @@ def find_subject(
         return Subject(first.puzzle, tuple(starts), {"puzzle": puzzle, **arguments})
     if isinstance(puzzle, str) and puzzle in FAMILIES.values():
         return _from_env(PuzzleEnv(puzzle=puzzle, **arguments), starts, {"puzzle": puzzle})
-    sizes = {"size": arguments["size"]} if "size" in arguments else {}
-    return _with_starts(make_puzzle(find_maker(puzzle), puzzle, sizes), starts, {"puzzle": puzzle, **arguments})
+    return _with_starts(make_puzzle(puzzle, arguments.get("size")), starts, {"puzzle": puzzle, **arguments})
 
 
 class _Constant:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lights_out import LightsOut
 
 import horizon_bench  # noqa: F401
 from horizon_bench.testing import garbage
@@ -324,6 +325,20 @@ def test_puzzles_without_thoughts_refuse_to_check_them():
         make(family="RushHour", instance=BOARD, thought="checked")
 
 
+class Puzzle(LightsOut):
+    """A puzzle that happens to be called as the base class is."""
+
+    def check_thought(self, state: object, thought: str) -> bool:
+        return "lit" in thought
+
+
+def test_any_puzzle_that_checks_thoughts_is_asked():
+    env = make(family="Puzzle", puzzle=Puzzle, instance="111010000", thought="checked")
+    env.reset(seed=0)
+    assert env.step("<think> all dark </think> press(r1c1)")[4]["void"]
+    assert env.step("<think> lit </think> press(r1c1)")[4]["legal"]
+
+
 def test_void_replies_end_the_episode_on_request():
     env = make(on_error="semi", on_void="end")
     env.reset(seed=0)
@@ -343,18 +358,6 @@ def test_actions_fail_by_chance_at_the_stated_rate():
     assert 0.25 < failed / tried < 0.35
 
 
-@pytest.mark.parametrize("observation", ["text", "compact"])
-def test_compact_tokens_have_fixed_number(observation):
-    env = make(observation=observation)
-    first, _ = env.reset(seed=0)
-    second, *_ = env.step("?")
-    if observation == "compact":
-        assert first.split() == [*START, "<ok>", "<atomic>"]
-        assert second.split() == [*START, "<void>", "<atomic>"]
-    assert env.observation_space.contains(first)
-    assert env.observation_space.contains(second)
-
-
 def test_memory_keeps_two_turns_without_their_thoughts():
     env = make()
     env.reset(seed=0)
@@ -368,7 +371,7 @@ def test_memory_keeps_two_turns_without_their_thoughts():
 
 
 @given(text=st.one_of(garbage(), st.text(max_size=200)), interface=st.sampled_from(["atomic", "macro", "split"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_reply_costs_at_most_one_decision_and_the_observation_stays_in_its_space(text, interface):
     env = make(interface=interface)
     env.reset(seed=0)
@@ -387,146 +390,3 @@ def test_a_thousand_long_replies_grow_nothing():
         assert not info["format_ok"]
     assert len(observation) < 2000
     assert info["decisions"] == 1000
-
-
-def test_snapshots_go_on_exactly_and_in_other_environments():
-    arguments = {"failure_probability": 0.5, "interface": "macro", "on_error": "stay"}
-    env, other = make(**arguments), make(**arguments)
-    env.reset(seed=5)
-    env.step(right(env, 1))
-    snapshot = env.get_state()
-    first = [env.step("value(4, r4c1) value(3, r4c2)") for _ in range(3)]
-    env.set_state(snapshot)
-    again = [env.step("value(4, r4c1) value(3, r4c2)") for _ in range(3)]
-    other.set_state(snapshot)
-    elsewhere = [other.step("value(4, r4c1) value(3, r4c2)") for _ in range(3)]
-    assert first == again == elsewhere
-    observation, info = env.set_state(snapshot)
-    assert (info["decisions"], env.observation_space.contains(observation)) == (1, True)
-
-
-def test_groups_repeat_the_instance():
-    env = gymnasium.make("horizon_bench/Sudoku-v0", level="T3").unwrapped
-    _, info = env.reset(seed=3)
-    for _ in range(3):
-        assert env.reset(options={"same_instance": True})[1]["instance_key"] == info["instance_key"]
-    assert env.reset(options={"instance": START})[1]["distance"] == 4
-    with pytest.raises(ValueError, match="did you mean 'instance'"):
-        env.reset(options={"instanse": START})
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (5, "must be a dict"),
-        ({"instance": 5}, "must be the text of a start"),
-        ({"same_instance": "yes"}, "must be True or False"),
-        ({"instance": START, "same_instance": True}, "give one of them"),
-    ],
-)
-def test_wrong_reset_options_are_named(options, message):
-    env = make()
-    env.reset(seed=0)
-    with pytest.raises(ValueError, match=message):
-        env.reset(options=options)
-
-
-@pytest.mark.parametrize("tokens", [-1, 1.5, None, "3", True])
-def test_token_counts_are_whole_numbers(tokens):
-    with pytest.raises(ValueError, match="must be a whole number"):
-        make().count_tokens(tokens)
-
-
-def test_another_interface_takes_effect_within_the_episode():
-    env = make(interface="split")
-    env.reset(seed=0)
-    env.step("what(2)")
-    env.use_interface("atomic")
-    observation, _, _, _, info = env.step("value(2, r3c1)")
-    assert info["moves"] == ("value(2, r3c1)",)
-    assert "Chosen so far" not in observation
-    assert env.game.max_decisions == 6
-
-
-@pytest.mark.parametrize("interface", ["atomic", "split"])
-def test_a_step_before_the_first_reset_says_what_to_do(interface):
-    with pytest.raises(RuntimeError, match="call reset"):
-        make(interface=interface).step("value(1, r4c4)")
-
-
-def test_info_is_fresh_and_complete():
-    env = make()
-    _, first = env.reset(seed=0)
-    *_, second = env.step(right(env))
-    assert first is not second
-    assert set(first) == set(second)
-    wanted = "decisions atomic_steps tokens distance_to_go subgoals_done subgoals_reached own_subgoal goal state_hash"
-    wanted += " instance_key format_ok legal actions_written moves illegal_actions step_reward end_reason"
-    assert set(wanted.split()) <= set(first)
-
-
-def test_state_hashes_are_the_same_in_every_process():
-    env = make()
-    assert env.reset(seed=0)[1]["state_hash"] == 753954894084795986
-
-
-def test_spaces_of_two_environments_draw_apart():
-    env, other = make(), make()
-    env.action_space.seed(1)
-    other.action_space.seed(2)
-    first, second = env.action_space.sample(), other.action_space.sample()
-    env.action_space.seed(1)
-    assert env.action_space.sample() == first != second
-
-
-def test_third_party_wrappers_work():
-    env = gymnasium.make("horizon_bench/Sudoku-v0", instance=START, interface="macro")
-    env = gymnasium.wrappers.TransformReward(
-        gymnasium.wrappers.RecordEpisodeStatistics(env), lambda reward: 10 * reward
-    )
-    env.reset(seed=0)
-    _, reward, terminated, _, info = env.step(right(env.unwrapped, 4))
-    assert (reward, terminated, info["episode"]["l"]) == (10.0, True, 1)
-    vector = gymnasium.make_vec("horizon_bench/Sudoku-v0", 2, instance=LOOSE, vectorization_mode="sync")
-    vector.reset(seed=0)
-    *_, infos = vector.step([wrong_start(), "?"])
-    assert infos["distance_to_go"].tolist() == [None, 11]
-
-
-def test_global_generators_stay_untouched():
-    before, legacy = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
-    env = gymnasium.make("horizon_bench/RushHour-v0", level="R1", failure_probability=0.5)
-    env.reset(seed=0)
-    env.step("move(A, right, 1)")
-    assert random.getstate() == before
-    assert np.random.get_state()[1].tolist() == legacy  # noqa: NPY002
-
-
-def test_masked_policies_find_their_masks():
-    env = gymnasium.make("horizon_bench/Sudoku-v0", level="T2", observation="array")
-    observation, info = env.reset(seed=0)
-    masks = env.get_wrapper_attr("action_masks")()
-    assert masks.tolist() == info["action_mask"].astype(bool).tolist()
-    moves = env.unwrapped.puzzle.all_moves()
-    assert {moves[index] for index in np.flatnonzero(masks)} == set(env.unwrapped.puzzle.moves(env.unwrapped.state))
-    while True:
-        action = env.action_space.sample(mask=info["action_mask"])
-        observation, _, terminated, truncated, info = env.step(action)
-        assert info["legal"]
-        assert env.observation_space.contains(observation)
-        if terminated or truncated:
-            break
-    with pytest.raises(ValueError, match="structured form only"):
-        make().action_masks()
-
-
-def test_array_macros():
-    env = make(observation="array", interface="macro-capped-3")
-    env.reset(seed=0)
-    plan = [env.puzzle.all_moves().index(move) for move in env.oracle.plan(env.state)]
-    *_, info = env.step(np.array([plan[0], plan[1], 64]))
-    assert (info["atomic_steps"], info["legal"]) == (2, True)
-    with pytest.raises(ValueError, match="is not in MultiDiscrete"):
-        env.step(np.array([0, 0, 65]))
-    with pytest.raises(ValueError, match="must be the reply as text"):
-        make().step(3)

@@ -11,12 +11,14 @@ import gymnasium
 import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
+from lights_out import LightsOut
 
 import horizon_bench
 from curricula.banks import import_instances, load_bank, save_bank
 from curricula.instances import Instance, read_instances
 from horizon_bench.envs import INTERFACES, ready_id
 from horizon_bench.envs.registration import PLAYED
+from horizon_bench.testing import check_puzzle
 
 NOT_HERE = tuple(f"horizon_bench/{name}-v0" for name in PLAYED)
 """Worlds that only their own packages can play; `tox -e outside` tests them."""
@@ -120,6 +122,35 @@ def test_puzzle_of_your_own_by_import_string():
     check_env(env.unwrapped)
 
 
+class Lamps(LightsOut):
+    """Lights Out that wants its size as rows and columns."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        assert rows == columns
+        super().__init__(rows)
+
+    def examples(self) -> tuple[str, ...]:
+        return ("1" * self.size**2,)
+
+
+def test_a_size_is_the_rows_and_columns_of_a_puzzle_that_takes_these():
+    env = gymnasium.make("horizon_bench/Puzzle-v0", puzzle=Lamps, size=2).unwrapped
+    assert env.reset(seed=0)[1]["distance"] == len(env.oracle.plan(env.start))
+    assert env.puzzle.size == 2
+    check_puzzle(Lamps, size=2, laws=["text round-trip"], max_examples=2)
+
+
+def test_what_a_puzzle_of_your_own_does_not_offer_is_named(tmp_path):
+    class Sized(LightsOut):
+        def __init__(self) -> None:
+            super().__init__(3)
+
+    with pytest.raises(ValueError, match="takes no size; leave the argument `size` out"):
+        gymnasium.make("horizon_bench/Puzzle-v0", puzzle=Sized, size=3)
+    with pytest.raises(ValueError, match="name a level, or a bank file"):
+        gymnasium.make("horizon_bench/Puzzle-v0", puzzle=Sized, bank=str(tmp_path))
+
+
 def test_puzzle_of_your_own_under_its_own_id():
     horizon_bench.register_puzzle("tests/LightsOut-v0", "lights_out:LightsOut", interface="macro")
     env = gymnasium.make("tests/LightsOut-v0")
@@ -169,13 +200,6 @@ def test_another_process_sees_the_same_episode_without_torch():
     here: dict[str, list[object]] = {}
     exec(EPISODE, here)
     assert run.stdout.strip() == repr(here["seen"])
-
-
-def test_a_foreign_sibling_is_named():
-    with pytest.raises(ImportError, match=r"'json' at .* is not the one of horizon_bench"):
-        horizon_bench.check_siblings(("json",))
-    with pytest.raises(ImportError, match="missing"):
-        horizon_bench.check_siblings(("no_such_package",))
 
 
 def test_public_names_exist():
