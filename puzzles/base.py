@@ -108,6 +108,9 @@ class Puzzle(ABC, Generic[StateT, MoveT]):
         """Return the content key: equal for two starts that a symmetry of the puzzle maps onto each other."""
         return self.format(state)
 
+    def close(self) -> None:
+        """End what runs behind the rules, such as a simulator; asking the puzzle again starts it again."""
+
     def require(self, ability: str, wanted_by: str) -> None:
         """Check that the puzzle can give what something needs.
 

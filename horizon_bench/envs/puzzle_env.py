@@ -166,6 +166,11 @@ class PuzzleEnv(gymnasium.Env[Any, Any]):
             self.render()
         return self._form.observe(), decision.reward, game.terminated, game.truncated, self._info(decision)
 
+    def close(self) -> None:
+        """End what runs behind the puzzle; another environment of the same puzzle starts it again when it plays on."""
+        self.puzzle.close()
+        super().close()
+
     def render(self) -> Any:
         """Return the board as text (`ansi`) or picture (`rgb_array`), or show it (`human`).
 

@@ -197,6 +197,11 @@ class PuzzleVectorEnv(VectorEnv[Any, Any, Any]):
         """Return each lane's picture or text."""
         return tuple(env.render() for env in self.envs)
 
+    def close_extras(self, **arguments: Any) -> None:
+        """Close each lane."""
+        for env in self.envs:
+            env.close()
+
     def count_tokens(self, tokens: Sequence[int]) -> None:
         """Say how many tokens each lane's next reply cost."""
         for env, count in zip(self.envs, tokens, strict=True):

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from multiprocessing.connection import wait
 from typing import IO
 
 from horizon_bench.outside.simulators import Simulator, View
@@ -22,13 +24,15 @@ _PATIENCE = 5.0
 class ChildSimulator:
     """Speaks to a child that runs `serve`."""
 
-    def __init__(self, module: str, arguments: Sequence[str] = ()) -> None:
+    def __init__(self, module: str, arguments: Sequence[str] = (), patience: float = 900.0) -> None:
         """Start the child.
 
         Args:
             module: run as `python -m MODULE ARGUMENTS`; it calls `serve`.
             arguments: of the command line.
+            patience: seconds that one answer may take before the child counts as hanging, and is ended.
         """
+        self._patience = patience
         self._child = subprocess.Popen(
             [sys.executable, "-m", module, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf8"
         )
@@ -69,6 +73,9 @@ class ChildSimulator:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             asked.write(json.dumps([what, text]) + "\n")
             asked.flush()
+            if not wait([answers.fileno()], self._patience):
+                self._child.kill()
+                raise RuntimeError(f"the simulator's process gave no answer in {self._patience:g} s")
             line = answers.readline()
         if not line:
             raise RuntimeError(f"the simulator's process ended with status {self._child.wait(_PATIENCE)}")
@@ -78,14 +85,18 @@ class ChildSimulator:
         return View(**{**content, "commands": tuple(content["commands"]), "subgoals": tuple(content["subgoals"])})
 
 
-def serve(start: Callable[[], Simulator], asked: IO[str] = sys.stdin, answers: IO[str] = sys.stdout) -> None:
+def serve(start: Callable[[], Simulator], asked: IO[str] = sys.stdin, answers: IO[str] | None = None) -> None:
     """Answer a parent's questions until its input ends; an exception is told and leaves the child running.
 
     Args:
         start: starts the simulator that answers.
         asked: lines of JSON, `["reset", TASK]` or `["step", COMMAND]`.
-        answers: lines of JSON, `["view", FIELDS]` or `["error", REASON]`.
+        answers: lines of JSON, `["view", FIELDS]` or `["error", REASON]`; by default the output stream. What else is
+            printed then goes to the error stream, so that answers alone reach the parent.
     """
+    if answers is None:
+        answers = os.fdopen(os.dup(1), "w", encoding="utf8")
+        os.dup2(2, 1)
     simulator: Simulator | None = None
     try:
         for line in asked:

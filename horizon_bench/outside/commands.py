@@ -13,10 +13,13 @@ _ENDS = " \t.,;:!\"'`*"
 def tidy(command: str) -> str:
     """Return a command in its one spelling: lower case, single blanks, no punctuation or connective around it.
 
+    Half characters, which text of no program but Python can hold, become question marks.
+
     >>> tidy(" Open   the Door, and then")
     'open the door'
     """
-    text = " ".join(command.lower().split()).strip(_ENDS)
+    whole = command.lower().encode("utf8", "replace").decode("utf8")
+    text = " ".join(whole.split()).strip(_ENDS)
     for word in _CONNECTIVES:
         text = text.removesuffix(f" {word}").rstrip(_ENDS)
     return text

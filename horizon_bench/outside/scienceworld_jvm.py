@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -32,6 +33,7 @@ _SUBGOAL = re.compile(r"^\d+\t(true|false)\t\s*\w+\t(.*)$", re.MULTILINE)
 _ENTITY = "scienceworld/struct/EnvObject.class"
 _SINGLETON = re.compile(r"scienceworld/[a-z/]+/\w+\$\.class")
 _FULL_SCORE = 0.999
+_LONGEST_COMPLAINT = 300
 
 
 @dataclass(eq=False)
@@ -43,6 +45,7 @@ class ScienceWorldSimulator:
     process: Any = None
     _gateway: Any = None
     _server: Any = None
+    _join: Any = None
     _options: int = 0
     """Numbered choices of the question that the world has asked; 0 if it has asked none."""
 
@@ -61,12 +64,12 @@ class ScienceWorldSimulator:
         """Return the commands that are possible now, thousands in a room full of things."""
         if self._options:
             return (*(f"choose {number}" for number in range(self._options)), "choose none")
-        return tuple(sorted(map(str, self._server.getValidActionObjectCombinations())))
+        return tuple(sorted(self._listed(self._server.getValidActionObjectCombinations())))
 
     def measure(self, task: str) -> Measured:
         """Return the gold commands of a task, played up to the goal; the task has to be begun anew afterwards."""
         self._load(task, gold=True)
-        gold = [_spelled(str(command)) for command in self._server.getGoldActionSequence()]
+        gold = list(map(_spelled, self._listed(self._server.getGoldActionSequence())))
         self._load(task, gold=False)
         played = list[str]()
         for command in gold:
@@ -137,20 +140,16 @@ class ScienceWorldSimulator:
             with zipfile.ZipFile(jar) as archive:
                 place.write_bytes(add_hash_code(archive.read(_ENTITY), "uuid"))
                 singletons = sorted(name for name in archive.namelist() if _SINGLETON.fullmatch(name))
-            try:
-                port, self.process = java.launch_gateway(
-                    classpath=f"{folder}:{jar}",
-                    javaopts=list(JAVA_OPTIONS),
-                    die_on_exit=True,
-                    cwd=str(Path(jar).parent),
-                    return_proc=True,
-                )
-            except FileNotFoundError as error:
-                raise ImportError(f"ScienceWorld needs a Java runtime ({error}); run: {JAVA}") from error
-            parameters = java.GatewayParameters(auto_field=True, port=port, read_timeout=self.patience)
+            port = self._launch(java.launch_gateway, jar, Path(folder))
+            # Objects of the machine are let go by `_listed`, not when Python forgets them: a forked process forgets
+            # those of its parent, and a port that was closed may be another machine's.
+            parameters = java.GatewayParameters(
+                auto_field=True, port=port, read_timeout=self.patience, enable_memory_management=False
+            )
             self._gateway = java.JavaGateway(gateway_parameters=parameters, java_process=self.process)
             machine = self._gateway.jvm
             self._server = machine.scienceworld.runtime.pythonapi.PythonInterface()
+            self._join = machine.java.lang.String.join
             find_class = machine.java.lang.Class.forName
             find_class("scienceworld.struct.EnvObject")
         self._random = getattr(getattr(machine.scala.util, "Random$"), "MODULE$")
@@ -160,13 +159,44 @@ class ScienceWorldSimulator:
         for name in singletons:
             find_class(name.removesuffix(".class").replace("/", "."))
 
+    def _launch(self, launch: Callable[..., Any], jar: str, folder: Path) -> int:
+        """Start Java, keep its process and return its port.
+
+        Args:
+            launch: the gateway's way to start it.
+            jar: the package's program.
+            folder: holds the classes that are loaded in place of the program's own.
+
+        Raises:
+            ImportError: if there is no Java that can be run.
+            RuntimeError: if it ends at once.
+        """
+        complaints = folder / "complaints"
+        try:
+            with complaints.open("wb") as errors:
+                port, self.process = launch(
+                    classpath=f"{folder}:{jar}",
+                    javaopts=list(JAVA_OPTIONS),
+                    die_on_exit=True,
+                    cwd=str(Path(jar).parent),
+                    return_proc=True,
+                    redirect_stderr=errors,
+                )
+        except OSError as error:
+            raise ImportError(f"ScienceWorld needs a Java runtime on the PATH ({error}); run: {JAVA}") from error
+        except ValueError as error:
+            # In place of its port it has told nothing, or something else.
+            told = " ".join(complaints.read_text(errors="replace").split())[-_LONGEST_COMPLAINT:] or str(error)
+            raise RuntimeError(f"the Java on the PATH does not start: {told}; try another one: {JAVA}") from error
+        return int(port)
+
     # ---------------------------------------------------------------- what it does and tells
 
     def _carry_out(self, command: str) -> tuple[str, str]:
         """Return the world's answer to a command, and why it was refused; empty if it was not."""
         if self._options:
             number = command.removeprefix("choose ")
-            if number != "none" and not (number.isdigit() and int(number) < self._options):
+            if number not in ("none", *map(str, range(self._options))):
                 return "", "first answer the question: choose one of its numbers, or choose none"
             command = "" if number == "none" else number
             self._options = 0
@@ -178,6 +208,12 @@ class ScienceWorldSimulator:
         if told.startswith(_AMBIGUOUS):
             self._options = sum(line[:1].isdigit() for line in told.splitlines())
         return told, ""
+
+    def _listed(self, held: Any) -> list[str]:
+        """Return what a list of the machine holds, and let the machine forget it."""
+        text = str(self._join("\n", held))
+        self._gateway.detach(held)
+        return text.split("\n") if text else []
 
     def _won(self) -> bool:
         return float(self._server.getScore()) > _FULL_SCORE

@@ -82,7 +82,7 @@ class Stage:
         if isinstance(simulator, str):
             return _crashed(simulator)
         try:
-            view = simulator.step(command)
+            view: View = _told(simulator, lambda one: one.step(command))
         except Exception as error:
             return _crashed(self._drop(simulator, error))
         if view.refused:
@@ -94,23 +94,31 @@ class Stage:
     def ask(self, trail: Trail, question: Callable[[Any], AnswerT], stays: bool = True) -> AnswerT:
         """Return what the simulator at the end of a trail answers to a question of its own.
 
+        Where one goes down a fresh one is asked: no command is at stake, so no episode has failed.
+
         Args:
             trail: where.
             question: gets the simulator.
             stays: the question leaves the simulator where it is.
 
         Raises:
-            CrashError: if the simulator goes down.
+            CrashError: if the fresh one goes down as well.
         """
-        simulator = self._at(trail)
-        if isinstance(simulator, str):
-            raise CrashError(simulator)
-        try:
-            answer = question(simulator)
-        except Exception as error:
-            raise CrashError(self._drop(simulator, error)) from error
-        self._live.append((trail if stays else None, simulator))
-        return answer
+        reason = ""
+        for _ in range(2):
+            simulator = self._at(trail)
+            if isinstance(simulator, str):
+                reason = simulator
+            else:
+                try:
+                    answer = _told(simulator, question)
+                except Exception as error:
+                    reason = self._drop(simulator, error)
+                else:
+                    self._live.append((trail if stays else None, simulator))
+                    return answer
+            _close_all(self._live, self._process)
+        raise CrashError(reason)
 
     def close(self) -> None:
         """End all simulators; the next state that is asked for starts one again."""
@@ -140,6 +148,10 @@ class Stage:
             raise
         except Exception as error:
             return self._drop(simulator, error)
+        except BaseException:
+            if simulator is not None:
+                _close(simulator)
+            raise
         return simulator
 
     def _check(self, trail: Trail, view: View) -> None:
@@ -180,6 +192,17 @@ class Stage:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Begin with nothing running."""
         Stage.__init__(self, **state)
+
+
+def _told(simulator: Simulator, question: Callable[[Any], AnswerT]) -> AnswerT:
+    """Return an answer; a simulator that is interrupted in the middle of it is closed, for the rest would come next."""
+    try:
+        return question(simulator)
+    except Exception:
+        raise
+    except BaseException:
+        _close(simulator)
+        raise
 
 
 def _crashed(reason: str) -> View:

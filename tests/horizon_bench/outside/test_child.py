@@ -71,6 +71,33 @@ def test_an_exception_in_the_child_is_told_and_leaves_it_running() -> None:
 
 
 @pytest.mark.usefixtures("path")
+def test_a_child_that_hangs_is_ended_and_counts_as_down() -> None:
+    child = ChildSimulator("corridor_server", patience=30.0)
+    child.reset("hall 2")
+    child._patience = 0.01
+    os.kill(child.process, signal.SIGSTOP)
+    with pytest.raises(RuntimeError, match=r"gave no answer in 0\.01 s"):
+        child.step("take brass key")
+    child.close()
+    assert not _runs(child.process)
+
+
+def test_what_a_world_prints_does_not_reach_its_parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    talking = "import os\nos.system('echo loud')\nprint('louder')\nreturn CorridorSimulator()"
+    body = talking.replace("\n", "\n    ")
+    (tmp_path / "talking_server.py").write_text(
+        f"from corridor import CorridorSimulator\nfrom horizon_bench.outside.child import serve\n"
+        f"def start():\n    {body}\nserve(start)\n"
+    )
+    places = [str(tmp_path), str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, places)))
+    child = ChildSimulator("talking_server")
+    assert child.reset("hall 2").text == "Room 1 of 2."
+    child.close()
+    child.close()
+
+
+@pytest.mark.usefixtures("path")
 def test_a_child_ends_with_its_parent_however_that_ends() -> None:
     script = (
         "import os, time\nfrom horizon_bench.outside.child import ChildSimulator\n"

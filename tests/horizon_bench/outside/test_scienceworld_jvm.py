@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from test_class_files import class_file
 
-from horizon_bench.outside import Trail
+from horizon_bench.outside import CrashError, Trail
 from horizon_bench.outside.scienceworld import ScienceWorld
 from horizon_bench.outside.scienceworld_jvm import JAVA, ScienceWorldSimulator
 
@@ -25,6 +25,7 @@ class Server:
 
     def __init__(self) -> None:
         self.loads: list[tuple[str, int, bool]] = []
+        self.let_go: list[object] = []
         self.asked = False
         self.open = False
         self.found = False
@@ -85,24 +86,27 @@ class Server:
         return ("open door", "focus on apple", "reset task")
 
 
-@pytest.fixture
-def simulator() -> ScienceWorldSimulator:
+def with_server() -> ScienceWorldSimulator:
+    """Return a simulator that speaks to the server above in place of a machine."""
     made = ScienceWorldSimulator()
     made._server = Server()
+    made._join = str.join
+    made._gateway = SimpleNamespace(detach=made._server.let_go.append, close=lambda: None)
     made._random = SimpleNamespace(setSeed=lambda seed: None)
     made._identifiers = SimpleNamespace(reset=lambda: None)
     return made
+
+
+@pytest.fixture
+def simulator() -> ScienceWorldSimulator:
+    return with_server()
 
 
 class Small(ScienceWorld):
     """The task of the server above."""
 
     def start_simulator(self) -> ScienceWorldSimulator:
-        made = ScienceWorldSimulator()
-        made._server = Server()
-        made._random = SimpleNamespace(setSeed=lambda seed: None)
-        made._identifiers = SimpleNamespace(reset=lambda: None)
-        return made
+        return with_server()
 
     def has_task(self, task: str) -> bool:
         return task == "find-apple/0"
@@ -121,6 +125,8 @@ def test_a_question_is_answered_by_its_numbers_only(simulator: ScienceWorldSimul
     assert simulator.step("choose 0").refused
     simulator.step("focus on apple")
     assert simulator.commands() == ("choose 0", "choose 1", "choose none")
+    for number in ("\N{SUPERSCRIPT ONE}", "\N{ARABIC-INDIC DIGIT ONE}", "01", "-1", "", "9" * 5000):
+        assert simulator.step(f"choose {number}").refused
     assert simulator.step("open door").refused
     assert simulator.step("choose 2").refused
     assert not simulator.step("choose none").won
@@ -185,6 +191,26 @@ def test_the_world_lists_commands_that_can_be_written_and_refuses_in_its_words()
     )
 
 
+def test_lists_of_the_machine_are_let_go(simulator: ScienceWorldSimulator) -> None:
+    simulator.measure("find-apple/0")
+    simulator.reset("find-apple/0")
+    commands = simulator.commands()
+    assert simulator._server.let_go == [GOLD, ("open door", "focus on apple", "reset task")]
+    assert commands == ("focus on apple", "open door", "reset task")
+
+
+def test_a_machine_that_goes_down_while_it_is_asked_for_commands_is_asked_afresh(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = Small()
+    start = world.parse("find-apple/0")
+    world.view(start)
+    broken: Any = world.stage._live[0][1]
+    broken._join = None
+    assert world.moves(start) == ("focus on apple", "open door")
+    assert broken._server is None
+
+
 def test_a_world_that_goes_down_while_it_is_asked_lists_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     world = Small()
     start = world.parse("find-apple/0")
@@ -206,13 +232,38 @@ def test_a_missing_package_is_named_with_its_installation(monkeypatch: pytest.Mo
         world.view(world.parse("boil/0"))
 
 
-def test_missing_java_is_named_with_its_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def no_java(**arguments: Any) -> None:
+    raise FileNotFoundError("No such file or directory: 'java'")
+
+
+def java_may_not_run(**arguments: Any) -> None:
+    raise PermissionError("Permission denied: 'java'")
+
+
+def java_falls(redirect_stderr: Any, **arguments: Any) -> None:
+    redirect_stderr.write(b"Error: Could not create the Java Virtual Machine.\n")
+    int(b"")
+
+
+def java_says_nothing(**arguments: Any) -> None:
+    int(b"")
+
+
+@pytest.mark.parametrize(
+    ("launch", "kind", "reason"),
+    [
+        (no_java, ImportError, "No such file"),
+        (java_may_not_run, ImportError, "Permission denied"),
+        (java_falls, CrashError, "Could not create the Java Virtual Machine"),
+        (java_says_nothing, CrashError, "invalid literal"),
+    ],
+)
+def test_missing_or_broken_java_is_named_with_its_installation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, launch: Any, kind: type[Exception], reason: str
+) -> None:
     jar = tmp_path / "scienceworld.jar"
     with zipfile.ZipFile(jar, "w") as archive:
         archive.writestr("scienceworld/struct/EnvObject.class", class_file(field="uuid", method="uuid"))
-
-    def launch(**arguments: Any) -> None:
-        raise FileNotFoundError("No such file or directory: 'java'")
 
     for name, content in (
         ("scienceworld", {}),
@@ -224,5 +275,5 @@ def test_missing_java_is_named_with_its_installation(tmp_path: Path, monkeypatch
         vars(module).update(content)
         monkeypatch.setitem(sys.modules, name, module)
     world = ScienceWorld()
-    with pytest.raises(ImportError, match=JAVA):
+    with pytest.raises(kind, match=rf"{reason}.*: {JAVA}"):
         world.view(world.parse("boil/0"))

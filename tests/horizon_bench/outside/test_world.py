@@ -155,6 +155,74 @@ def test_lanes_share_simulators_and_nothing_is_left_running() -> None:
     assert CorridorSimulator.running == running
 
 
+def test_closing_an_environment_ends_what_runs_and_others_play_on() -> None:
+    world = FreeCorridor()
+    first, second = (PuzzleEnv(puzzle=lambda: world, instance="hall 3") for _ in range(2))
+    vector = gymnasium.make_vec(
+        "horizon_bench/Puzzle-v0",
+        num_envs=2,
+        vectorization_mode="vector_entry_point",
+        puzzle=lambda: world,
+        instance="hall 3",
+    )
+    for env in (first, second, vector):
+        env.reset(seed=0)
+    second.step("take brass key")
+    for _ in range(2):
+        first.close()
+        assert not world.stage._live
+    for command in world.gold("hall 3")[1:]:
+        info = second.step(command)[4]
+    assert info["end_reason"] == "solved"
+    vector.close()
+    assert not world.stage._live
+
+
+def test_an_interrupted_simulator_is_closed_and_the_episode_goes_on() -> None:
+    world = Corridor()
+    running = len(CorridorSimulator.running)
+    state = world.apply(world.parse("hall 3"), "take brass key")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CorridorSimulator, "step", _interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            world.apply(state, "go east")
+    assert len(CorridorSimulator.running) == running
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CorridorSimulator, "step", _interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            world.apply(state, "go east")
+    assert len(CorridorSimulator.running) == running
+    assert world.apply(state, "go east").commands == ("take brass key", "go east")
+    world.close()
+
+
+def _interrupted(self: CorridorSimulator, command: str) -> View:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "\x00",
+        "go \ud800",
+        "go " * 40_000,
+        "open " + "x" * 100_000,
+        "\N{FIRE}" * 25_000,
+        "take {0} %s \\",
+        "<think>",
+        "jump" * 9,
+    ],
+)
+@pytest.mark.parametrize("interface", ["atomic", "macro"])
+def test_a_bad_reply_is_data(reply: str, interface: str) -> None:
+    env = PuzzleEnv(puzzle=FreeCorridor, instance="hall 3", interface=interface, on_error="stay")
+    env.reset(seed=0)
+    observation, _, terminated, _, info = env.step(reply)
+    assert (terminated, info["goal"], info["moves"], info["decisions"]) == (False, False, (), 1)
+    observation.encode()
+
+
 def test_a_world_that_is_forgotten_takes_its_simulators_along() -> None:
     gc.collect()
     before = len(CorridorSimulator.running)
