@@ -354,6 +354,7 @@ def test_rollouts_are_pooled_in_whole_blocks_of_five_updates() -> None:
     _, curve = curves_of(rows).success
     assert (curve.level, curve.updates, curve.puzzles) == ("rollout", (5, 10), (20, 20))
     assert curve.success == pytest.approx((0.03, 0.08))
+    assert curves_of(rows[:4]).success[1].updates == ()
     _, pairs = curves_of(rows, replace(LIMITS, rollout_block=2)).success
     assert pairs.updates == (2, 4, 6, 8, 10, 12)
 
@@ -367,7 +368,8 @@ def test_another_level_or_updates_without_success_begin_no_block_in_between() ->
 
 
 @pytest.mark.parametrize(
-    ("values", "puzzles"), [({"groups": 7.0}, 35), ({"episodes": 8.0}, 10), ({}, 50), ({"groups": 0.0}, 5)]
+    ("values", "puzzles"),
+    [({"groups": 7.0}, 35), ({"episodes": 8.0}, 10), ({}, 50), ({"groups": 0.0}, 5), ({"groups": 0.5}, 2)],
 )
 def test_puzzles_of_a_block_are_counted_by_groups_or_by_four_episodes_each(values, puzzles) -> None:
     _, curve = curves_of([update(index, {"success": 0.5, **values}) for index in range(5)]).success
@@ -410,7 +412,7 @@ def test_only_the_first_interface_plain_and_of_the_two_phases_is_looked_at() -> 
         evaluation(20, False, split="test"),
         evaluation(20, False, phase="baseline"),
     ]
-    (curve,) = curves_of([*good, *bad]).success
+    (curve,) = curves_of([good[0], *bad, good[1]]).success
     assert (curve.updates, curve.success) == ((0, 10), (1.0, 1.0))
 
 
@@ -429,6 +431,7 @@ def test_a_finding_says_whose_it_is_where_and_when() -> None:
         message="all levels: success fell to 25.0%, below 30.0%, half of the rate already reached "
         "(from update 30, certain at 50)",
     )  # fmt: skip
+    assert (found.value, found.threshold) == pytest.approx((0.25, 0.3))
     (unnamed,) = detect_curves(run)
     assert (unnamed.study, unnamed.cell, unnamed.seed) == ("", "", 0)
 
