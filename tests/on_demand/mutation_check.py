@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / ".tox" / "mutation" / "found"
 CREDIT = "tests/horizon_bench/credit/"
 PUZZLES = "tests/puzzles/"
+RUSH_HOUR = (PUZZLES + "test_rush_hour_exact.py", PUZZLES + "test_rush_hour.py")
 REDUCTIONS = CREDIT + "test_reductions.py"
 LOOPS = CREDIT + "test_properties.py::test_the_vectorised_form_agrees_with_the_plain_loop"
 TARGET = 0.9
@@ -41,11 +42,11 @@ FILES: dict[str, tuple[str, ...]] = {
     "reports/collapse.py": ("tests/reports/test_collapse_exact.py",),
     "reports/collapse_criteria.py": ("tests/reports/test_collapse_exact.py",),
     "puzzles/base.py": (PUZZLES + "test_sudoku.py", PUZZLES + "test_rush_hour.py", PUZZLES + "test_shop.py"),
-    "puzzles/sudoku.py": (PUZZLES + "test_sudoku.py", PUZZLES + "test_sudoku_layout.py"),
+    "puzzles/sudoku.py": (PUZZLES + "test_sudoku_exact.py", PUZZLES + "test_sudoku.py"),
     "puzzles/sudoku_symmetry.py": (PUZZLES + "test_sudoku_symmetry.py",),
-    "puzzles/rush_hour.py": (PUZZLES + "test_rush_hour.py",),
-    "puzzles/rush_hour_layout.py": (PUZZLES + "test_rush_hour.py",),
-    "puzzles/rush_hour_text.py": (PUZZLES + "test_rush_hour.py",),
+    "puzzles/rush_hour.py": RUSH_HOUR,
+    "puzzles/rush_hour_layout.py": RUSH_HOUR,
+    "puzzles/rush_hour_text.py": RUSH_HOUR,
     "puzzles/shop.py": (PUZZLES + "test_shop.py",),
     "puzzles/shop_catalogue.py": (PUZZLES + "test_shop.py",),
     "puzzles/shop_text.py": (PUZZLES + "test_shop.py",),
