@@ -6,12 +6,71 @@ Pyarrow is imported where it is used, so that importing this stays fast.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
 from horizon_bench.episodes import Episode, Turn
+from horizon_bench.files import naming, put_in_place
+
+VERSION = 1
+"""Version of the columns below, which stands in a file's metadata; raised whenever one changes its name or meaning."""
+_MARK = b"horizon_bench.episodes"
+RowT = TypeVar("RowT")
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], schema: Any, draft: Path) -> Path:
+    """Write rows as a Parquet file, whole or not at all, each page with its checksum; returns its path.
+
+    Args:
+        path: the file.
+        rows: values by column.
+        schema: an Arrow schema.
+        draft: where the file stands until it is whole, in the same folder.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.Table.from_pylist(list(rows), schema=schema.with_metadata({_MARK: str(VERSION)}))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with naming(path):
+        pq.write_table(table, draft, compression="zstd", write_page_checksum=True)
+        put_in_place(draft, path)
+    return path
+
+
+def read_rows(
+    path: Path, schema: Any, made: Callable[[dict[str, Any]], RowT], what: str, optional: Iterable[str] = ()
+) -> list[RowT]:
+    """Return what the rows of a Parquet file stand for.
+
+    Args:
+        path: the file.
+        schema: the Arrow schema that it was written with, or one with more columns.
+        made: what a row stands for.
+        what: what is in it and what to do without it, for the error: "episodes: ...".
+        optional: columns that older files lack.
+
+    Raises:
+        ValueError: naming the file and the reason, if it is unreadable, or of a newer version of this program.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    noun, _, way_out = what.partition(": ")
+    try:
+        found = pq.read_schema(path)
+        version = int((found.metadata or {}).get(_MARK, b"1"))
+        if version > VERSION:
+            raise ValueError(f"it has version {version}, this program reads up to {VERSION}; update horizon-bench")
+        if missing := sorted({*schema.names} - {*found.names} - {*optional}):
+            raise ValueError(f"column {missing[0]!r} is missing")
+        return [made(row) for row in pq.read_table(path, schema=schema, page_checksum_verification=True).to_pylist()]
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError, OverflowError, MemoryError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(f"{path}: unreadable {noun}: {reason}; {way_out}") from error
 
 
 def episode_fields() -> list[tuple[str, Any]]:
@@ -72,6 +131,7 @@ def episode_of(row: Mapping[str, Any]) -> Episode:
         TypeError: if one is of another type.
     """
     values = {item.name: row[item.name] for item in dataclasses.fields(Episode)}
+    values["final_observation"] = values["final_observation"] or ""  # files from before there was such a column
     return Episode(**(values | {"turns": tuple(_turn(turn) for turn in row["turns"])}))
 
 

@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from horizon_bench.episode_rows import episode_fields, episode_of, episode_row
+from horizon_bench.episode_rows import episode_fields, episode_of, episode_row, read_rows, write_rows
 from horizon_bench.episodes import Episode
 
+_SPARE = "episodes: records do not need it; move it away, and a run goes on without the episodes in it"
+_NEW = ("final_observation",)
+"""Columns that older files lack."""
 _WHERE = ("study", "cell", "seed", "phase", "update", "puzzle", "size", "interface", "variant")
 
 
@@ -39,15 +42,7 @@ class StoredEpisode:
 
 def write_episodes(path: Path, episodes: Iterable[StoredEpisode]) -> Path:
     """Write `episodes` to the Parquet file at `path`, whole or not at all; returns the path."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(path.name + ".part")
-    table = pa.Table.from_pylist([_row(stored) for stored in episodes], schema=_schema())
-    pq.write_table(table, draft, compression="zstd")
-    draft.replace(path)
-    return path
+    return write_rows(path, map(_row, episodes), _schema(), path.with_name(path.name + ".part"))
 
 
 def append_episodes(path: Path, episodes: Iterable[StoredEpisode]) -> Path:
@@ -62,18 +57,9 @@ def read_episodes(path: Path) -> list[StoredEpisode]:
         ValueError: naming the file and the reason, if it is unreadable.
         FileNotFoundError: if there is no such file.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     if not path.exists():
         raise FileNotFoundError(f"no episodes at {path}")
-    try:
-        rows = pq.read_table(path, schema=_schema()).to_pylist()
-        return [_stored(row) for row in rows]
-    except (pa.ArrowException, OSError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"{path}: unreadable episodes: {error}; records do not need it, a run into an empty folder makes it anew"
-        ) from error
+    return read_rows(path, _schema(), _stored, _SPARE, _NEW)
 
 
 def _schema() -> Any:

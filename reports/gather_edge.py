@@ -47,7 +47,7 @@ def edges(conditions: Sequence[Condition]) -> list[Edge]:
     )
     found = []
     for twin, plain in atomic.items():
-        risk = plain.share(lambda row: row.unreadable_decisions, lambda row: row.decisions)
+        risk = plain.share(lambda row: row.lost_decisions, lambda row: row.decisions)
         if twin in macro and set(plain.seeds) & set(macro[twin].seeds) and np.isfinite(risk):
             long = macro[twin]
             levels = [level for level in plain.levels if level in long.levels]

@@ -11,7 +11,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from horizon_bench.files import naming, write_whole
 from reports.episode_store import StoredEpisode, append_episodes, read_episodes, write_episodes
+from reports.migration import NewerSchemaError
 from reports.schema import (
     KINDS,
     SCHEMA_VERSION,
@@ -31,6 +33,7 @@ __all__ = [
     "CellRecord",
     "CollapseRecord",
     "EvaluationRecord",
+    "NewerSchemaError",
     "Record",
     "StoredEpisode",
     "TimingRecord",
@@ -44,6 +47,7 @@ __all__ = [
     "read",
     "read_cell",
     "read_episodes",
+    "replace_records",
     "scan",
     "write_cell",
     "write_episodes",
@@ -58,19 +62,29 @@ def append(path: Path, records: Iterable[Record]) -> int:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-    count = 0
     try:
-        size = os.fstat(handle).st_size
-        if size and os.pread(handle, 1, size - 1) != b"\n":
-            raise ValueError(f"{path} ends in a torn line; call records.drop_torn_line on it before appending")
-        for record in records:
-            line = _line(record)
-            if os.write(handle, line) != len(line):
-                raise OSError(f"{path}: a record was written only in part; is the disk full?")
-            count += 1
-        os.fsync(handle)
+        with naming(path):
+            size = os.fstat(handle).st_size
+            if size and os.pread(handle, 1, size - 1) != b"\n":
+                raise ValueError(f"{path} ends in a torn line; call records.drop_torn_line on it before appending")
+            return _write_lines(handle, size, map(_line, records))
     finally:
         os.close(handle)
+
+
+def _write_lines(handle: int, size: int, lines: Iterable[bytes]) -> int:
+    """Append lines to a file of a size; what a full disk took only a part of is cut off again."""
+    count = 0
+    for line in lines:
+        try:
+            if (written := os.write(handle, line)) != len(line):
+                os.write(handle, line[written:])  # says why not all of it fitted
+        except OSError:
+            os.ftruncate(handle, size)
+            raise
+        size += len(line)
+        count += 1
+    os.fsync(handle)
     return count
 
 
@@ -132,21 +146,22 @@ def cut(path: Path, count: int) -> None:
     Raises:
         ValueError: if the file holds fewer.
     """
-    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
     if len(lines) < count:
         raise ValueError(f"{path} holds {len(lines)} records where the checkpoint had seen {count}; start the run anew")
-    if path.exists():
-        _truncate(path, sum(map(len, lines[:count])))
+    if len(lines) > count:
+        _truncate(path, sum(len(line) + 1 for line in lines[:count]))
+
+
+def replace_records(path: Path, records: Iterable[Record]) -> None:
+    """Write `records` in place of the file at `path`, whole or not at all."""
+    write_whole(path, b"".join(map(_line, records)))
 
 
 def write_cell(folder: Path, cell: CellRecord) -> Path:
     """Write `cell.json` into a run's folder, whole or not at all; returns its path."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "cell.json"
-    draft = folder / "cell.json.part"
-    draft.write_text(json.dumps(encode(cell), indent=2, allow_nan=False) + "\n", encoding="utf8")
-    draft.replace(path)
-    return path
+    return write_whole(folder / "cell.json", json.dumps(encode(cell), indent=2, allow_nan=False) + "\n")
 
 
 def read_cell(folder: Path) -> CellRecord:
@@ -170,14 +185,16 @@ def _line(record: Record) -> bytes:
 def _parse(path: Path, number: int, line: bytes) -> Record:
     try:
         return decode(json.loads(line))
-    except (ValueError, UnicodeDecodeError) as error:
+    except NewerSchemaError as error:
+        raise NewerSchemaError(f"{path}:{number}: {error}") from error
+    except (ValueError, RecursionError) as error:
         raise ValueError(
             f"{path}:{number}: not a record: {error}; restore the file, or remove the run's folder and run it again"
         ) from error
 
 
 def _truncate(path: Path, size: int) -> None:
-    with path.open("r+b") as file:
+    with naming(path), path.open("r+b") as file:
         file.truncate(size)
         file.flush()
         os.fsync(file.fileno())

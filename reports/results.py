@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from horizon_bench.files import in_words
 from reports.collapse import detect, first_collapse
+from reports.done import is_done, verify
 from reports.records import StoredEpisode, read_cell, read_episodes, scan
 from reports.schema import CellRecord, CollapseRecord, EvaluationRecord, Record, TimingRecord, UpdateRecord
 
@@ -50,6 +53,14 @@ class Results:
     """One line for each thing that was missing or damaged, with file, line and way out."""
 
 
+def by_cell(runs: Iterable[Run]) -> list[list[Run]]:
+    """Return the runs of each study and cell together, in the order of their first ones."""
+    cells: dict[tuple[str, str], list[Run]] = defaultdict(list)
+    for run in runs:
+        cells[run.cell.study, run.cell.cell].append(run)
+    return list(cells.values())
+
+
 def load_results(folder: Path) -> Results:
     """Return the runs under `folder`: a whole results folder, one study's, one cell's or one run's.
 
@@ -62,14 +73,12 @@ def load_results(folder: Path) -> Results:
         raise ValueError(f"no results folder at {folder}; run a study first: horizon-bench study run smoke")
     runs: list[Run] = []
     notes: list[str] = []
-    for path in sorted(folder.rglob("cell.json")):
-        if any(part.startswith("_") for part in path.relative_to(folder).parts):
-            continue
+    for path in _files(folder, "cell.json"):
         try:
             runs.append(_load_run(path.parent, notes))
         except (ValueError, OSError) as error:
-            notes.append(str(error))
-    for path in sorted(folder.rglob("records.jsonl")):
+            notes.append(in_words(error) if isinstance(error, OSError) else str(error))
+    for path in _files(folder, "records.jsonl"):
         if not (path.parent / "cell.json").exists():
             notes.append(f"{path}: left out, because cell.json beside it is missing; run this cell again")
     if not any(run.evaluations or run.updates for run in runs):
@@ -80,20 +89,30 @@ def load_results(folder: Path) -> Results:
     return Results(folder, tuple(runs), tuple(notes))
 
 
+def _files(folder: Path, name: str) -> list[Path]:
+    """Return the files of that name under a folder; what stands in folders with a leading `_` belongs to no run."""
+    paths = sorted(folder.rglob(name))
+    return [path for path in paths if not any(part.startswith("_") for part in path.relative_to(folder).parts)]
+
+
 def _load_run(folder: Path, notes: list[str]) -> Run:
     cell = read_cell(folder)
+    known = len(notes)
     records = _scan(folder / "records.jsonl", notes, required=True)
+    sound = len(notes) == known
     timings = _scan(folder / "timings.jsonl", notes, required=False)
-    done = (folder / "done.json").exists()
+    done = is_done(folder)
     if not done:
         notes.append(f"{folder}: the run is not finished; shown as far as it went, the same command resumes it")
-    mine: list[Record] = []
-    for record in records:
-        if (record.study, record.cell, record.seed) == (cell.study, cell.cell, cell.seed):
-            mine.append(record)
-        else:
-            notes.append(f"{folder / 'records.jsonl'}: left out a record of {record.cell}, seed {record.seed}")
-            break
+    elif sound and (problem := _changed(folder)):
+        notes.append(problem)
+    own = (cell.study, cell.cell, cell.seed)
+    mine = [record for record in records if (record.study, record.cell, record.seed) == own]
+    if foreign := [record for record in records if (record.study, record.cell, record.seed) != own]:
+        notes.append(
+            f"{folder / 'records.jsonl'}: left out {len(foreign)} records of other runs, the first of "
+            f"{foreign[0].study}, {foreign[0].cell}, seed {foreign[0].seed}; run this cell again into an empty folder"
+        )
     return Run(
         folder=folder,
         cell=cell,
@@ -103,6 +122,15 @@ def _load_run(folder: Path, notes: list[str]) -> Run:
         timings=tuple(record for record in timings if isinstance(record, TimingRecord)),
         done=done,
     )
+
+
+def _changed(folder: Path) -> str:
+    """Return how the records of a finished run differ from those that it ended with, "" if they do not."""
+    try:
+        verify(folder)
+    except (ValueError, OSError) as error:
+        return str(error)
+    return ""
 
 
 def _scan(path: Path, notes: list[str], required: bool) -> Sequence[Record]:

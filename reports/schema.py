@@ -7,15 +7,18 @@ Nothing here touches a file (`reports.records` does) or computes a statistic. A 
 from __future__ import annotations
 
 import dataclasses
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from horizon_bench.episodes import Episode
 from reports.failures import classify
+from reports.migration import upgraded
 
-SCHEMA_VERSION = 1
-"""Version of every record below; raised whenever a field changes its name, unit or meaning."""
+SCHEMA_VERSION = 2
+"""Version of every record below; raised whenever a field changes its name, unit or meaning. What changed, and how older
+records are read, stands in `reports.migration`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ class EvaluationRecord:
     """Atomic actions the replies asked for."""
     illegal_actions: int = 0
     """Atomic actions that the rules refused."""
-    unreadable_decisions: int = 0
+    lost_decisions: int = 0
     """Decisions whose reply did not follow the grammar of the interface, or was voided by a false thought."""
     capped_decisions: int = 0
     """Decisions whose reply hit the token cap."""
@@ -126,7 +129,7 @@ class EvaluationRecord:
             variant=variant,
             actions_written=sum(turn.actions_written for turn in turns),
             illegal_actions=sum(turn.illegal_actions for turn in turns),
-            unreadable_decisions=sum(turn.lost for turn in turns),
+            lost_decisions=sum(turn.lost for turn in turns),
             capped_decisions=sum(turn.capped for turn in turns),
             subgoals_reached=sum(len(turn.subgoals_reached) for turn in turns),
             distance_left=turns[-1].distance_after if turns else episode.distance,
@@ -218,6 +221,8 @@ class TimingRecord:
     """Replies of the policy in these rollouts, by second; 0 if nothing was played, or recorded before there was one."""
     tokens_per_second: float = 0.0
     """Tokens that the policy generated in these rollouts, by second."""
+    split: str = ""
+    """Of an evaluation: split of its instances; "" for training, or recorded before there was one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +277,12 @@ _EXACT: dict[str, tuple[type, ...]] = {
 }
 
 
+def in_short(value: Any) -> str:
+    """Return a value as text that fits on a line, however large it is."""
+    text = repr(value) if not isinstance(value, str | list | dict) else reprlib.repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}..."
+
+
 def encode(record: Record) -> dict[str, Any]:
     """Return `record` as JSON values, its kind and the schema version first."""
     values = {item.name: _plain(getattr(record, item.name)) for item in dataclasses.fields(record)}
@@ -287,13 +298,10 @@ def decode(values: Any) -> Record:
     if not isinstance(values, dict):
         raise ValueError(f"a record is a JSON object, not {type(values).__name__}")
     if values.get("schema") != SCHEMA_VERSION:
-        raise ValueError(
-            f"schema {values.get('schema')!r} where this version reads {SCHEMA_VERSION}; "
-            "read it with the version that wrote it, or run the study again"
-        )
+        values = upgraded(values, SCHEMA_VERSION)
     kind = KINDS.get(str(values.get("kind")))
     if kind is None:
-        raise ValueError(f"unknown record kind {values.get('kind')!r}; known: {', '.join(KINDS)}")
+        raise ValueError(f"unknown record kind {in_short(values.get('kind'))}; known: {', '.join(KINDS)}")
     given = values.copy()
     del given["kind"], given["schema"]
     arguments = given if kind is EvaluationRecord else _converted(kind, given)
@@ -310,7 +318,7 @@ def _converted(kind: type[Record], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a record as their types, or raise `ValueError` for one that is unknown or of another."""
     known = _ANNOTATIONS[kind.kind]
     if unknown := sorted(given.keys() - known.keys()):
-        raise ValueError(f"unknown field {unknown[0]!r} in a record of kind {kind.kind!r}")
+        raise ValueError(f"unknown field {in_short(unknown[0])} in a record of kind {kind.kind!r}")
     return {name: _checked(name, known[name], value) for name, value in given.items()}
 
 
@@ -331,16 +339,16 @@ def _checked(name: str, annotation: str, value: Any) -> Any:
     """Return a field's value as its type, or raise `ValueError` if it is of another one."""
     if annotation in _EXACT:
         if type(value) not in _EXACT[annotation]:
-            raise ValueError(f"field {name!r} must be {annotation}, not {value!r}")
+            raise ValueError(f"field {name!r} must be {annotation}, not {in_short(value)}")
         return value
     if annotation.startswith("tuple"):
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise ValueError(f"field {name!r} must be a list of texts, not {value!r}")
+            raise ValueError(f"field {name!r} must be a list of texts, not {in_short(value)}")
         return tuple(value)
     if annotation == "float":
         return _number(name, value)
     if not isinstance(value, dict):
-        raise ValueError(f"field {name!r} must be an object, not {value!r}")
+        raise ValueError(f"field {name!r} must be an object, not {in_short(value)}")
     floats = annotation == "Mapping[str, float]"
     return {key: _number(f"{name}.{key}", item) for key, item in value.items()} if floats else value
 
@@ -349,5 +357,5 @@ def _number(name: str, value: Any) -> float:
     if isinstance(value, str) and value in _NOT_FINITE:
         return _NOT_FINITE[value]
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"field {name!r} must be a number, not {value!r}")
+        raise ValueError(f"field {name!r} must be a number, not {in_short(value)}")
     return float(value)

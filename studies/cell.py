@@ -26,7 +26,7 @@ from horizon_bench.policies import Policy
 from horizon_bench.training.team import Team
 from reports.failures_divergence import first_divergence
 from reports.records import CellRecord, EvaluationRecord, StoredEpisode, TimingRecord
-from studies.folder import RunFolder, after, plain
+from studies.folder import RunFolder, plain
 from studies.language import played
 from studies.locks import locked
 from studies.named_policies import ModelOptions, in_short
@@ -109,7 +109,7 @@ class CellRun:
 
             return run_trained(self)
         phase = self.cell.credit.policy
-        self.folder.rewind(after(phase, -1))
+        self.folder.restart(phase)
         policy = untrained_policy(self.cell, self._asked())
         success = self.evaluate_fully(policy, phase, 0, self.job.preset.untrained_puzzles)
         self.folder.finish({"success": success})
@@ -205,17 +205,17 @@ class CellRun:
         self.folder.append(records)
         if kept:
             self.folder.append_episodes(kept)
-        self.time("evaluation", update, time.perf_counter() - began, pace)
+        self.time("evaluation", update, time.perf_counter() - began, pace, chosen[0].split)
         return records
 
-    def time(self, phase: str, update: int, seconds: float, pace: Pace) -> None:
+    def time(self, phase: str, update: int, seconds: float, pace: Pace, split: str = "") -> None:
         """Record how long a part took and how fast was played in it; only training counts towards the total."""
         earlier = self.folder.timings()
         total = earlier[-1].total_seconds if earlier else 0.0
         total += seconds if phase != "evaluation" else 0.0
         job = self.job
         speed = (pace.seconds, pace.decisions_per_second, pace.tokens_per_second)
-        row = TimingRecord(job.study, self.cell.name, job.seed, phase, update, seconds, total, *speed)
+        row = TimingRecord(job.study, self.cell.name, job.seed, phase, update, seconds, total, *speed, split)
         self.folder.append_timing(row)
 
     def _record(

@@ -54,6 +54,12 @@ COMMANDS: dict[str, Command] = {
         "smoke --results results --workers 2 --seeds 1",
         resumable=True,
     ),
+    "results migrate": Command(
+        "studies.commands.results",
+        "ResultsMigrate",
+        "Rewrite results of an older version in the form of today.",
+        "results --dry-run",
+    ),
     "eval": Command(
         "studies.commands.eval",
         "Evaluate",
@@ -230,8 +236,10 @@ def _missing_package(error: ModuleNotFoundError) -> str:
 
 def _one_line(error: BaseException) -> str:
     text = str(error)
-    if isinstance(error, OSError) and error.strerror:
-        text = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError):
+        from horizon_bench.files import in_words
+
+        text = in_words(error)
     return " ".join(text.split()) or type(error).__name__
 
 

@@ -7,13 +7,16 @@ so that in the end the folder holds the very records of a run that was never int
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from horizon_bench.files import drop_folder, sweep
+from reports import done
 from reports.records import (
     CellRecord,
+    EvaluationRecord,
+    NewerSchemaError,
     Record,
     StoredEpisode,
     TimingRecord,
@@ -25,6 +28,7 @@ from reports.records import (
     read,
     read_cell,
     read_episodes,
+    replace_records,
     write_cell,
     write_episodes,
 )
@@ -35,6 +39,9 @@ IGNORED = frozenset({"commit", "device", "versions"})
 
 PHASES = ("sft", "rl")
 """Phases of a trained run in order; an untrained policy has a single one."""
+
+LEARNED = ("checkpoints", "replay")
+"""Folders of what RL has learned, in a run's own."""
 
 Row = Record | StoredEpisode
 
@@ -63,37 +70,35 @@ class RunFolder:
     @property
     def done(self) -> bool:
         """Whether the run is complete."""
-        return (self.path / "done.json").exists()
+        return done.is_done(self.path)
 
     def verify(self) -> None:
-        """Check that a complete run still has as many whole records as it was finished with.
+        """Check that a complete run still has the very records that it was finished with.
 
         Raises:
-            ValueError: if some are missing, or `done.json` is damaged.
+            ValueError: if some are missing or changed, or `done.json` is damaged.
         """
-        if not self.done:
-            return
-        way_out = "restore the file, or remove the run's folder and run it again"
-        try:
-            expected = json.loads((self.path / "done.json").read_bytes())["records"]
-        except (ValueError, TypeError, KeyError) as error:
-            raise ValueError(f"{self.path / 'done.json'} is damaged; {way_out}") from error
-        whole = self._records.read_bytes().count(b"\n") if self._records.exists() else 0
-        if whole != expected:
-            raise ValueError(f"{self._records} holds {whole} records of {expected}; {way_out}")
+        if self.done:
+            done.verify(self.path)
 
     def open(self, cell: CellRecord) -> None:
         """Write the settings, or check that the folder's are the same; then read the records so far.
 
+        All that the run will add to is read now, so that damage shows at once and not after hours.
+
         Raises:
-            ValueError: if the folder was made with other settings, naming each difference.
+            ValueError: if the folder was made with other settings, naming each difference, or a file is damaged.
         """
         if self.writes:
             if not self.check(cell):
                 write_cell(self.path, cell)
             for file in (self._records, self._timings):
                 drop_torn_line(file)
+            sweep(self.path)
         self.records = read(self._records) if self._records.exists() else []
+        self.timings()
+        if self._episodes.exists():
+            read_episodes(self._episodes)
 
     def check(self, cell: CellRecord) -> bool:
         """Return whether the folder holds a run of these settings already, begun or finished.
@@ -125,7 +130,14 @@ class RunFolder:
 
     def timings(self) -> list[TimingRecord]:
         """Return the timings so far."""
-        rows = read(self._timings) if self._timings.exists() else []
+        try:
+            rows = read(self._timings) if self._timings.exists() else []
+        except NewerSchemaError:
+            raise
+        except ValueError as error:
+            reason = str(error).partition(";")[0]
+            way_out = f"move {self._timings.name} away: no score needs it, and the run goes on"
+            raise ValueError(f"{reason}; {way_out}") from error
         return [row for row in rows if isinstance(row, TimingRecord)]
 
     def append_episodes(self, episodes: Iterable[StoredEpisode]) -> None:
@@ -143,21 +155,30 @@ class RunFolder:
         timings = self.timings()
         kept = [row for row in timings if not dropped(row)]
         if len(kept) < len(timings):
-            self._timings.unlink()
-            append(self._timings, kept)
+            replace_records(self._timings, kept)
         if self._episodes.exists():
             stored = read_episodes(self._episodes)
             before = [row for row in stored if not dropped(row)]
             if len(before) < len(stored):
                 write_episodes(self._episodes, before)
 
+    def restart(self, phase: str = "") -> None:
+        """Begin a phase anew, by default the first: drop its rows and all later ones, and all that RL has learned."""
+        self.rewind(after(phase, -1) if phase else lambda row: True)
+        if self.writes:
+            for name in LEARNED:
+                drop_folder(self.path / name)
+
+    def lacking(self, what: str) -> ValueError:
+        """Return the error of records that lack what the run had come to."""
+        return ValueError(
+            f"{self._records} lacks {what}; restore the file, or remove the run's folder and run it again"
+        )
+
     def finish(self, facts: Mapping[str, Any]) -> None:
         """Write `done.json`, which makes the run complete."""
-        if not self.writes:
-            return
-        draft = self.path / "done.json.part"
-        draft.write_text(json.dumps({"records": len(self.records), **facts}, indent=2) + "\n", encoding="utf8")
-        draft.replace(self.path / "done.json")
+        if self.writes:
+            done.seal(self.path, facts)
 
     @property
     def _records(self) -> Path:
@@ -178,11 +199,23 @@ def after(phase: str, update: int) -> Callable[[Row], bool]:
     def later(row: Row) -> bool:
         if isinstance(row, CellRecord):
             return False
-        if row.phase == phase or row.phase == "evaluation":
+        if isinstance(row, TimingRecord) and row.phase == "evaluation":
+            # What RL is evaluated for has had an update; an evaluation before any belongs to the phase before.
+            return row.update > (max(update, 0) if phase == "rl" else update)
+        if row.phase == phase:
             return row.update > update
         return row.phase in PHASES and phase in PHASES and PHASES.index(row.phase) > PHASES.index(phase)
 
     return later
+
+
+def of_last_test(row: Row) -> bool:
+    """Return whether a row belongs to the evaluation on test puzzles after RL, with which a run ends."""
+    if isinstance(row, TimingRecord):
+        return (row.phase, row.split) == ("evaluation", "test") and row.update > 0
+    if isinstance(row, EvaluationRecord):
+        return (row.phase, row.split) == ("rl", "test")
+    return isinstance(row, StoredEpisode) and row.phase == "rl"
 
 
 def differing(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

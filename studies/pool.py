@@ -22,6 +22,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from horizon_bench.files import in_words
+
 Report = Callable[[float, str], None]
 """Called by a job with the share of it that is done, 0 to 1, and a few words."""
 Work = Callable[[Any, Report], Any]
@@ -138,7 +140,8 @@ def attempt(job: Job, work: Work, report: Report) -> Finished:
     try:
         return Finished(job.key, result=work(job.argument, report))
     except Exception as error:
-        line = " ".join(str(error).split()) or type(error).__name__
+        line = in_words(error) if isinstance(error, OSError) else " ".join(str(error).split())
+        line = line or type(error).__name__
         expected = isinstance(error, ValueError | OSError)
         return Finished(
             job.key, error=line if expected else f"{type(error).__name__}: {line}", details=traceback.format_exc()
@@ -205,7 +208,7 @@ class _Worker:
     def start(self, job: Job) -> None:
         """Hand a job over; a worker that died meanwhile shows in `receive`."""
         self.job = job
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(ConnectionError):
             self.connection.send(job)
 
     def receive(self) -> Progress | Finished:
@@ -213,7 +216,7 @@ class _Worker:
         assert self.job is not None
         try:
             event: Progress | Finished = self.connection.recv()
-        except (EOFError, ConnectionResetError):
+        except (EOFError, OSError):  # also killed in the middle of a message
             self.alive = False
             self._process.join()
             event = Finished(self.job.key, error=_death(self._process.exitcode))

@@ -86,7 +86,7 @@ class _Cluster:
                 if not self._running:
                     return
                 # Without fetching: an object store is no place for a few words of progress on another machine.
-                ready, _ = self._ray.wait(list(self._running), num_returns=1, fetch_local=False)
+                ready = self._ready()
                 for stream in ready:
                     event = self._next(stream)
                     yield event
@@ -97,6 +97,15 @@ class _Cluster:
             for stream in self._running:
                 with contextlib.suppress(Exception):  # a job that ended meanwhile, a cluster that is gone
                     self._ray.cancel(stream, force=True)
+
+    def _ready(self) -> list[Any]:
+        """Return the jobs that have something to say."""
+        try:
+            ready, _ = self._ray.wait(list(self._running), num_returns=1, fetch_local=False)
+        except (self._ray.exceptions.RayError, ConnectionError) as error:
+            line = " ".join(str(error).split())
+            raise ValueError(f"the Ray cluster is gone ({line}); start it again, the same command goes on") from error
+        return list(ready)
 
     def _next(self, stream: Any) -> Event:
         """Return what a job says next, or that its worker died."""

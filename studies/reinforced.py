@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import time
@@ -13,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from curricula import Instance
 from horizon_bench.episodes import Episode
+from horizon_bench.files import drop_folder, naming, put_in_place, sweep
 from horizon_bench.mira.phases import train_mira
 from horizon_bench.pace import Pace, measured_pace
 from horizon_bench.policies import Policy
-from horizon_bench.training.checkpoint import checkpoints, last_checkpoint
+from horizon_bench.training.checkpoint import DRAFT, checkpoints, damaged, last_checkpoint, read_state
 from horizon_bench.training.rl import train_rl
 from horizon_bench.training.scoring import Trainable, load_weights
 from reports.collapse import detect, first_collapse
 from reports.records import CollapseRecord, EvaluationRecord, Record, UpdateRecord
-from studies.folder import after
+from studies.folder import RunFolder, after, of_last_test
 from studies.language import LanguageTraining
 from studies.recipe import instances, stage_seed, test_levels
 from studies.supervised import supervised_policy
@@ -46,7 +46,7 @@ def run_trained(run: CellRun) -> str:
         return f"{started:.0%} solved after SFT"
     _reinforce(run, policy, training)
     updates = training.update.updates
-    run.folder.rewind(lambda row: isinstance(row, EvaluationRecord) and (row.phase, row.split) == ("rl", "test"))
+    run.folder.rewind(of_last_test)
     success = run.evaluate_fully(policy, "rl", updates, run.job.preset.test_puzzles, (FINAL_SHARE, 1.0))
     watch = Watch(run, Pace())
     watch.look()
@@ -71,7 +71,7 @@ def _after_sft(
     """Record and evaluate the policy after SFT unless that was done; returns the share of solved attempts."""
     job, folder = run.job, run.folder
     if run.team.agree(not (job.folder / "sft.done").exists()):
-        folder.rewind(after("sft", -1))
+        folder.restart("sft")
         levels = "+".join(training.sft_levels)
         folder.append([UpdateRecord(job.study, run.cell.name, job.seed, "sft", training.sft.steps, levels, measured)])
         run.evaluate_fully(policy, "sft", 0, job.preset.test_puzzles, (0.02, SFT_SHARE))
@@ -81,6 +81,8 @@ def _after_sft(
             (job.folder / "sft.done").touch()
     rows = [row for row in folder.records if isinstance(row, EvaluationRecord) and row.phase == "sft"]
     own = [row.solved for row in rows if row.interface == run.cell.interface and row.split == "test"]
+    if not own:
+        raise folder.lacking("the evaluation after SFT")
     return sum(own) / len(own)
 
 
@@ -94,12 +96,24 @@ def _reinforce(run: CellRun, policy: Any, training: Training | LanguageTraining)
     """Train with RL from the last checkpoint on; every update and evaluation goes to the records."""
     folder = run.folder
     newest = run.team.agree(last_checkpoint(folder.checkpoints))
+    if newest is not None:
+        _check_updates(folder, newest[0])
     if newest is not None and newest[0] == training.update.updates:
-        load_weights(policy, newest[1])
+        try:
+            load_weights(policy, newest[1])
+        except ValueError as error:
+            raise damaged(newest[1], error) from error
         return
     folder.rewind(after("rl", newest[0] if newest else -1))
     with measured_pace() as pace:
         _train(policy, training, run, Watch(run, pace))
+
+
+def _check_updates(folder: RunFolder, count: int) -> None:
+    """Raise `ValueError` unless the records hold each update that the checkpoint has seen."""
+    recorded = {row.update for row in folder.records if isinstance(row, UpdateRecord) and row.phase == "rl"}
+    if missing := sorted({*range(1, count + 1)} - recorded):
+        raise folder.lacking(f"update {missing[0]}, though there is a checkpoint after update {count}")
 
 
 def _train(policy: Any, training: Training | LanguageTraining, run: CellRun, watch: Watch) -> None:
@@ -186,21 +200,24 @@ class Watch:
         folder = self.run.folder
         kept = folder.checkpoints / BEFORE_COLLAPSE
         before = [(update, path) for update, path in checkpoints(folder.checkpoints) if update < finding.onset]
+        if not before and kept.exists() and _update_of(kept) < finding.onset:
+            # A run that was killed once all but the last checkpoint were gone finds the same collapse again.
+            return str(Path("checkpoints") / BEFORE_COLLAPSE)
         if not before:
             return Path(os.path.relpath(self.run.job.supervised_folder, self.run.job.folder)).as_posix()
         update, source = before[-1]
         if self.run.team.leads and (not kept.exists() or update < _update_of(kept)):
-            draft = kept.with_name(kept.name + ".part")
+            draft = kept.with_name(DRAFT + kept.name)
             shutil.rmtree(draft, ignore_errors=True)
-            shutil.copytree(source, draft)
-            shutil.rmtree(kept, ignore_errors=True)
-            draft.replace(kept)
+            with naming(draft):
+                shutil.copytree(source, draft)
+                put_in_place(draft, kept)
         return str(Path("checkpoints") / BEFORE_COLLAPSE)
 
 
 def _update_of(checkpoint: Path) -> int:
     """Return the update after which a checkpoint was written."""
-    return int(json.loads((checkpoint / "state.json").read_text(encoding="utf8"))["update"])
+    return int(read_state(checkpoint)["update"])
 
 
 def _continued(metrics: Mapping[str, float]) -> tuple[int, int, int]:
@@ -226,5 +243,6 @@ def _prune(run: CellRun) -> None:
     """Keep the last checkpoint and the one from before a collapse."""
     if not run.team.leads:
         return
+    sweep(run.folder.checkpoints, DRAFT)
     for _, path in checkpoints(run.folder.checkpoints)[:-1]:
-        shutil.rmtree(path)
+        drop_folder(path)

@@ -6,17 +6,19 @@ name differs: settings, seed, revision of the source and versions of the librari
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from reports.done import facts_of
 from reports.records import CellRecord, encode, read, read_cell, read_episodes, write_episodes
-from studies.folder import RunFolder
+from studies.folder import LEARNED, RunFolder
 
 SOURCE = "taken_over_from"
 """Where `done.json` says which study a run was made in."""
+SEALS = ("version", "records", "digest")
+"""What `done.json` says of the records, which are written anew."""
 EPISODES, TIMINGS = "episodes.parquet", "timings.jsonl"
 RowT = TypeVar("RowT")
 
@@ -39,7 +41,7 @@ def take_over(folder: RunFolder, cell: CellRecord, results: Path) -> str:
             continue
         RunFolder(source).verify()
         _copy(source, folder, cell.study)
-        facts = json.loads(done.read_text(encoding="utf8"))
+        facts = {name: value for name, value in facts_of(source).items() if name not in SEALS}
         study = str(facts.get(SOURCE, read_cell(source).study))
         folder.finish({**facts, SOURCE: study})
         return study
@@ -52,13 +54,13 @@ def _but_study(cell: CellRecord) -> dict[str, object]:
 
 def _copy(source: Path, folder: RunFolder, study: str) -> None:
     """Copy everything but `cell.json` and `done.json`; rows get the study's name."""
-    folder.rewind(lambda row: True)
+    folder.restart()
     folder.append(_renamed(read(source / "records.jsonl"), study))
     for timing in _renamed(read(source / TIMINGS) if (source / TIMINGS).exists() else [], study):
         folder.append_timing(timing)  # type: ignore[arg-type]
     if (source / EPISODES).exists():
         write_episodes(folder.path / EPISODES, _renamed(read_episodes(source / EPISODES), study))
-    for name in ("checkpoints", "replay"):
+    for name in LEARNED:
         if (source / name).exists():
             shutil.copytree(source / name, folder.path / name, dirs_exist_ok=True)
     if (source / "sft.done").exists():

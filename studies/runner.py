@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,5 +160,6 @@ def _keep_details(jobs: Sequence[Job], event: Finished) -> None:
         return
     argument: CellJob = next(job.argument for job in jobs if job.key == event.key)
     folder = argument.supervised_folder if argument.supervised_only else argument.folder
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "error.txt").write_text(event.details, encoding="utf8")
+    with contextlib.suppress(OSError):  # what stopped the job may stop this too; its reason is listed anyway
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "error.txt").write_text(event.details, encoding="utf8")

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from horizon_bench.files import naming, put_in_place, sweep, write_whole
 from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.training.sft import train_sft
 from horizon_bench.training.team import Team
@@ -51,15 +52,18 @@ def supervised_policy(job: CellJob, report: Report) -> tuple[Any, dict[str, floa
 
 
 def _load(training: Training | LanguageTraining, folder: Path) -> Any:
-    return load_policy(training, folder) if isinstance(training, LanguageTraining) else TinyPolicy.load(folder)
+    try:
+        return load_policy(training, folder) if isinstance(training, LanguageTraining) else TinyPolicy.load(folder)
+    except ValueError as error:
+        raise ValueError(f"{error}; remove {folder.parent} to make that SFT again") from error
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, float]]:
     """Return the settings and measurements of a finished SFT."""
     try:
-        done = json.loads(path.read_text(encoding="utf8"))
+        done = json.loads(path.read_bytes())
         return dict(done["settings"]), dict(done["measured"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{path} is damaged ({error}); remove {path.parent} to make that SFT again") from error
 
 
@@ -73,13 +77,12 @@ def _train(job: CellJob, training: Training | LanguageTraining, folder: Path) ->
         return
     draft = folder / "model.part"
     shutil.rmtree(draft, ignore_errors=True)
-    shutil.rmtree(folder / "model", ignore_errors=True)
-    policy.save(draft)
-    draft.replace(folder / "model")
-    part = folder / "done.json.part"
+    sweep(folder)
+    with naming(draft):
+        policy.save(draft)
+        put_in_place(draft, folder / "model")
     content = {"settings": _settings(training), "measured": measured, "seconds": seconds}
-    part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf8")
-    part.replace(folder / "done.json")
+    write_whole(folder / "done.json", json.dumps(content, indent=2) + "\n")
 
 
 def _teach_small(job: CellJob, training: Training) -> tuple[TinyPolicy, dict[str, Any], float]:

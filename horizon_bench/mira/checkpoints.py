@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-import torch
-
+from horizon_bench.extras import extra_needed
+from horizon_bench.files import drop_folder, naming
 from horizon_bench.policies.tiny import TinyPolicy
-from horizon_bench.training.checkpoint import checkpoints
+from horizon_bench.training.checkpoint import DRAFT, begin_draft, checkpoints, damaged, finish_draft, read_state
+
+with extra_needed():
+    import torch
 
 
 class Stateful(Protocol):
@@ -38,17 +40,14 @@ def save_state(
         identity: what a resumed run must have in common with this one, JSON values.
         keep: newest checkpoints to keep; 0 keeps all.
     """
-    path, draft = folder / f"update-{update:06d}", folder / f".draft-{update:06d}-{os.getpid()}"
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(parents=True)
-    policy.save(draft)
-    torch.save({name: part.state_dict() for name, part in parts.items()}, draft / "parts.pt")
-    text = json.dumps({"update": update, **identity}, indent=1, sort_keys=True)
-    (draft / "state.json").write_text(text, encoding="utf8")
-    shutil.rmtree(path, ignore_errors=True)
-    draft.replace(path)
+    path, draft = folder / f"update-{update:06d}", folder / f"{DRAFT}{update:06d}-{os.getpid()}"
+    begin_draft(draft)
+    with naming(draft):
+        policy.save(draft)
+        torch.save({name: part.state_dict() for name, part in parts.items()}, draft / "parts.pt")
+        finish_draft(draft, path, {"update": update, **identity})
     for _, old in checkpoints(folder)[:-keep] if keep else ():
-        shutil.rmtree(old)
+        drop_folder(old)
     return path
 
 
@@ -58,15 +57,13 @@ def load_state(path: Path, policy: TinyPolicy, parts: Mapping[str, Stateful], id
     Raises:
         ValueError: if the checkpoint is damaged or belongs to a run with other settings, naming the difference.
     """
+    state = read_state(path)
     try:
-        state = json.loads((path / "state.json").read_text(encoding="utf8"))
         stored = torch.load(path / "parts.pt", weights_only=True)
         weights = TinyPolicy.load(path).model.state_dict()
-        update, missing = int(state["update"]), set(parts) - set(stored)
+        missing = set(parts) - set(stored)
     except Exception as error:  # torn files raise whatever their reader stumbles over
-        raise ValueError(
-            f"checkpoint {str(path)!r} is damaged ({error}); delete that folder to resume from an earlier one"
-        ) from error
+        raise damaged(path, error) from error
     for name, value in json.loads(json.dumps(identity)).items():
         if state.get(name) != value:
             raise ValueError(
@@ -78,4 +75,4 @@ def load_state(path: Path, policy: TinyPolicy, parts: Mapping[str, Stateful], id
     policy.model.load_state_dict(weights)
     for name, part in parts.items():
         part.load_state_dict(stored[name])
-    return update
+    return int(state["update"])

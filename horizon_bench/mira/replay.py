@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from horizon_bench.credit.batch import FloatArray, IntArray
-from horizon_bench.episode_rows import episode_fields, episode_of, episode_row
+from horizon_bench.episode_rows import episode_fields, episode_of, episode_row, read_rows, write_rows
 from horizon_bench.episodes import Episode
 
 _NAME = re.compile(r"update-(\d{6,})\.parquet")
@@ -119,16 +119,7 @@ class ReplayBuffer:
 
 def write_part(path: Path, episodes: Sequence[Replayed]) -> Path:
     """Write episodes to the Parquet file at `path`, whole or not at all; returns the path."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.part")
-    pq.write_table(pa.Table.from_pylist([_row(one) for one in episodes], schema=_schema()), draft, compression="zstd")
-    _sync(draft)
-    draft.replace(path)
-    _sync(path.parent)
-    return path
+    return write_rows(path, map(_row, episodes), _schema(), path.with_name(f"{path.name}.{os.getpid()}.part"))
 
 
 def read_part(path: Path) -> list[Replayed]:
@@ -137,15 +128,7 @@ def read_part(path: Path) -> list[Replayed]:
     Raises:
         ValueError: naming the file and the reason, if it is unreadable.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return [_replayed(row) for row in pq.read_table(path, schema=_schema()).to_pylist()]
-    except (pa.ArrowException, OSError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"{path}: unreadable replay episodes: {error}; remove the run's folder and run it again"
-        ) from error
+    return read_rows(path, _schema(), _replayed, "replay episodes: remove the run's folder and run it again")
 
 
 def read_buffer(folder: Path) -> list[Replayed]:
@@ -167,14 +150,6 @@ def plausible(likelihoods: FloatArray, low: float, high: float) -> IntArray:
         high: replies above it are left out.
     """
     return np.flatnonzero((likelihoods > low) & (likelihoods <= high))
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _schema() -> Any:

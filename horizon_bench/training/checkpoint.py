@@ -9,19 +9,25 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import torch
-
+from horizon_bench.extras import extra_needed
+from horizon_bench.files import drop_folder, naming, put_in_place, sweep
 from horizon_bench.training.scoring import Trainable, load_weights
 from horizon_bench.training.team import Team
+
+with extra_needed():
+    import torch
 
 Shards = Callable[[Path], None]
 OPTIMISER, SHARDS = "optimiser.pt", "shards"
 """Where the optimiser's state lies, and what sharded processes wrote."""
+STATE, STATE_VERSION = "state.json", 1
+"""File written last into a checkpoint; its version is raised whenever an older program could not go on from it."""
+DRAFT = ".draft-"
+"""Beginning of the name of a checkpoint in the making."""
 _NAME = re.compile(r"update-(\d{6,})")
 
 
@@ -30,7 +36,7 @@ def checkpoints(folder: Path) -> list[tuple[int, Path]]:
     if not folder.is_dir():
         return []
     found = [(int(match[1]), path) for path in folder.iterdir() if (match := _NAME.fullmatch(path.name))]
-    return sorted((update, path) for update, path in found if (path / "state.json").is_file())
+    return sorted((update, path) for update, path in found if (path / STATE).is_file())
 
 
 def last_checkpoint(folder: str | Path) -> tuple[int, Path] | None:
@@ -66,26 +72,56 @@ def save_checkpoint(
         The checkpoint's path.
     """
     team, path = team or Team(), folder / f"update-{update:06d}"
-    draft = team.agree(folder / f".draft-{update:06d}-{os.getpid()}")
+    draft = team.agree(folder / f"{DRAFT}{update:06d}-{os.getpid()}")
     if team.leads:
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(parents=True)
+        begin_draft(draft)
     team.wait()
     if save_shards is not None:
         save_shards(draft / SHARDS)
         team.wait()
     if team.leads:
-        policy.save(draft)
-        if save_shards is None:
-            torch.save(optimiser.state_dict(), draft / OPTIMISER)
-        text = json.dumps({"update": update, **state}, indent=1, sort_keys=True)
-        (draft / "state.json").write_text(text, encoding="utf8")
-        shutil.rmtree(path, ignore_errors=True)
-        draft.replace(path)
+        with naming(draft):
+            policy.save(draft)
+            if save_shards is None:
+                torch.save(optimiser.state_dict(), draft / OPTIMISER)
+            finish_draft(draft, path, {"update": update, **state})
         for _, old in checkpoints(folder)[:-keep] if keep else ():
-            shutil.rmtree(old)
+            drop_folder(old)
     team.wait()
     return path
+
+
+def begin_draft(draft: Path) -> None:
+    """Make an empty folder for a checkpoint in the making; those that killed runs left are removed."""
+    sweep(draft.parent, DRAFT)
+    with naming(draft):
+        draft.mkdir(parents=True)
+
+
+def finish_draft(draft: Path, path: Path, state: dict[str, Any]) -> None:
+    """Write the state of a checkpoint in the making, and put it in its place."""
+    text = json.dumps({"version": STATE_VERSION, **state}, indent=1, sort_keys=True)
+    (draft / STATE).write_text(text, encoding="utf8")
+    put_in_place(draft, path)
+
+
+def read_state(path: Path) -> dict[str, Any]:
+    """Return the `state.json` of a checkpoint.
+
+    Raises:
+        ValueError: if it is damaged, or of a newer version of this program.
+    """
+    try:
+        state = json.loads((path / STATE).read_text(encoding="utf8"))
+        version, _ = int(state.get("version", 1)), int(state["update"])
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as error:
+        raise damaged(path, error) from error
+    if version > STATE_VERSION:
+        raise ValueError(
+            f"{path / STATE} has version {version}, this program reads up to {STATE_VERSION}; update horizon-bench, or "
+            "delete that folder to resume from an earlier checkpoint"
+        )
+    return dict(state)
 
 
 def load_checkpoint(
@@ -108,12 +144,11 @@ def load_checkpoint(
     Raises:
         ValueError: if the checkpoint is damaged or belongs to a run with other settings.
     """
+    state = read_state(path)
     try:
-        state = json.loads((path / "state.json").read_text(encoding="utf8"))
-        update = int(state["update"])
         stored = {} if load_shards else torch.load(path / OPTIMISER, weights_only=True)
     except Exception as error:  # torn files raise whatever their reader stumbles over
-        raise _damaged(path, error) from error
+        raise damaged(path, error) from error
     for name, value in json.loads(json.dumps(expected)).items():
         if state.get(name) != value:
             raise ValueError(
@@ -127,11 +162,14 @@ def load_checkpoint(
             load_weights(policy, path)
             optimiser.load_state_dict(stored)
     except Exception as error:
-        raise _damaged(path, error) from error
-    return update
+        raise damaged(path, error) from error
+    return int(state["update"])
 
 
-def _damaged(path: Path, error: Exception) -> ValueError:
+def damaged(path: Path, error: Exception) -> ValueError:
+    """Return the error of a checkpoint that cannot be read."""
+    reason = " ".join(str(error).split())[:200] or type(error).__name__
     return ValueError(
-        f"checkpoint {str(path)!r} is damaged ({error}); delete that folder to resume from an earlier one"
+        f"checkpoint {str(path)!r} is damaged ({reason}); delete that folder to resume from an earlier one, or from "
+        "the start where there is none"
     )

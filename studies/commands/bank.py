@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 DEFAULT_SEED = 2026
 """Seed of the shipped banks."""
+LONGEST = 300
+"""Characters shown of a refused row."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ class BankImport:
             write_instances(accepted, self.out, remarks)
             print(f"{self.out}: {len(accepted)} accepted, {len(rejected)} rejected")
         for row in rejected:
-            print(f"line {row.line}: {row.reason}: {row.text}", file=sys.stderr)
+            print(f"line {row.line}: {row.reason[:LONGEST]}: {row.text[:LONGEST]}", file=sys.stderr)
         return 1 if rejected else 0
 
 

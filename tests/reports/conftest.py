@@ -12,6 +12,7 @@ import pytest
 from horizon_bench.episodes import Episode, Turn
 from horizon_bench.mira.calibration import calibration_metrics
 from horizon_bench.mira.replay import Replayed, write_part
+from reports.done import seal
 from reports.records import (
     CellRecord,
     EvaluationRecord,
@@ -115,7 +116,7 @@ def make_run(folder: Path, arm: Arm, seed: int, puzzles: int = 30, updates: int 
     write_episodes(run / "episodes.parquet", stored_episodes(arm, seed, updates, rng))
     if arm.critics:
         write_replay(run, arm, seed, updates)
-    (run / "done.json").write_text("{}\n", encoding="utf8")
+    seal(run, {})
     return run
 
 
@@ -196,7 +197,7 @@ def evaluations(
                         split=split,
                         technique=technique,
                         actions_written=distance,
-                        unreadable_decisions=int(rng.binomial(decisions, arm.voided)),
+                        lost_decisions=int(rng.binomial(decisions, arm.voided)),
                     )
                 )
     return rows

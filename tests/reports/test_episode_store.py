@@ -40,7 +40,7 @@ def test_the_same_episodes_give_the_same_file(tmp_path: Path, make) -> None:
 def test_an_unreadable_file_is_named_with_the_way_out(tmp_path: Path) -> None:
     path = tmp_path / "episodes.parquet"
     path.write_bytes(b"PAR1 not really")
-    with pytest.raises(ValueError, match=r"episodes\.parquet: unreadable .* makes it anew"):
+    with pytest.raises(ValueError, match=r"episodes\.parquet: unreadable .* move it away"):
         read_episodes(path)
 
 

@@ -4,6 +4,7 @@ from curricula import load_bank
 from horizon_bench.envs.settings import Settings
 from horizon_bench.policies import make_policy
 from horizon_bench.rollout import rollout
+from reports.done import seal
 from reports.records import CellRecord, EvaluationRecord, StoredEpisode, append, write_cell, write_episodes
 from studies.cli import main
 
@@ -25,7 +26,7 @@ def folder(tmp_path_factory):
     )
     stored = [StoredEpisode(*where.values(), "rush-hour", 6, "atomic", one) for one in episodes[:6]]
     write_episodes(run / "episodes.parquet", stored)
-    (run / "done.json").write_text("{}\n", encoding="utf8")
+    seal(run, {})
     return run.parents[2]
 
 
