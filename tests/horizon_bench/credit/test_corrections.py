@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from horizon_bench.credit.corrections import (
     effective_sample_size,
     geometric_mask,
     geometric_ratio,
+    log_ratios,
     sequence_ratio,
     sequence_truncation,
     token_mask,
@@ -138,3 +140,93 @@ def test_impossible_tokens_give_numbers(name: str) -> None:
     weights = find_correction(name)(trained, sampled, mask)
     assert np.isfinite(weights).all()
     assert np.isfinite(list(correction_report(trained, sampled, mask, weights).values())).all()
+
+
+def test_differences_of_single_precision_are_taken_in_double() -> None:
+    trained, sampled = np.array([[-1.1]], dtype=np.float32), np.array([[-1.0]], dtype=np.float32)
+    assert log_ratios(trained, sampled, np.ones((1, 1), dtype=bool))[0, 0] == float(trained[0, 0]) + 1.0
+
+
+def test_a_token_impossible_for_one_policy_gives_the_bound_without_a_warning() -> None:
+    trained, sampled = np.array([[-np.inf], [0.0], [-np.inf]]), np.array([[0.0], [-np.inf], [-np.inf]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = sequence_ratio(trained, sampled, np.ones((3, 1), dtype=bool))
+    np.testing.assert_allclose(found, [np.exp(-20), np.exp(20), 1.0], rtol=1e-12)
+
+
+def test_each_reply_has_the_ratio_of_its_own_tokens() -> None:
+    trained = np.log([[2.0, 8.0, 1.0], [0.5, 7.0, 7.0]])
+    mask = np.array([[True, True, True], [True, False, False]])
+    np.testing.assert_allclose(geometric_ratio(trained, np.zeros((2, 3)), mask), [16 ** (1 / 3), 0.5], rtol=1e-12)
+    np.testing.assert_allclose(sequence_ratio(trained, np.zeros((2, 3)), mask), [16.0, 0.5], rtol=1e-12)
+    np.testing.assert_array_equal(geometric_ratio(trained, np.zeros((2, 3)), ~mask), geometric_ratio(
+        trained, np.zeros((2, 3)), (~mask).astype(np.int64)
+    ))  # fmt: skip
+
+
+def test_the_bounds_of_both_masks_belong_to_what_is_kept() -> None:
+    equal, one = np.full((1, 1), -2.0), np.ones((1, 1), dtype=bool)
+    for masking in (geometric_mask, token_mask):
+        assert masking(equal, equal, one, low=1.0, high=1.0) == 1.0
+        assert masking(equal, equal, one, low=1.0, high=9.0) == masking(equal, equal, one, low=0.0, high=1.0) == 1.0
+        assert masking(equal, equal, one, low=1.001, high=9.0) == masking(equal, equal, one, low=0, high=0.999) == 0.0
+
+
+@pytest.mark.parametrize(("ratio", "kept"), [(0.49, 0.0), (0.51, 0.51), (1.99, 1.99), (2.01, 0.0)])
+def test_single_tokens_are_kept_between_a_half_and_two(ratio: float, kept: float) -> None:
+    found = token_mask(np.log([[ratio]]), np.zeros((1, 1)), np.ones((1, 1), dtype=bool))
+    np.testing.assert_allclose(found, [[kept]], rtol=1e-12)
+
+
+def test_a_lone_name_is_that_correction_and_none_composed_is_the_mask() -> None:
+    assert find_correction("geometric-mask") is geometric_mask
+    found = compose()(TRAINED, SAMPLED, np.array([[True, False]]))
+    assert found.dtype == np.float64
+    assert found.tolist() == [[1.0, 0.0]]
+
+
+def test_a_name_like_no_other_gets_the_list_alone() -> None:
+    with pytest.raises(ValueError) as caught:
+        find_correction("zzz")
+    assert str(caught.value) == f"unknown correction 'zzz'. known, joined by +: {', '.join(CORRECTIONS)}"
+    with pytest.raises(
+        ValueError, match=r"^logprobs, sampling_logprobs and mask must .* got \(2,\), \(2,\) and \(2,\)$"
+    ):
+        sequence_ratio(np.zeros(2), np.zeros(2), np.ones(2, dtype=bool))
+
+
+def test_a_report_without_tokens_says_that_nothing_differs() -> None:
+    empty = np.zeros((2, 3))
+    report = correction_report(empty, empty, empty.astype(bool), empty)
+    ratios = {
+        f"rho_{name}_{part}": 1.0 for name in ("sequence", "geometric", "token") for part in ("mean", "min", "max")
+    }
+    rest = {"effective_sample_size": 0.0, "masked_share": 0.0, "masked_token_share": 0.0, "approximate_kl": 0.0}
+    assert report == ratios | rest
+
+
+def test_the_report_takes_numbers_for_a_mask_and_weighs_replies_of_any_length_alike() -> None:
+    trained, sampled = np.log([[0.5, 0.25], [0.5, 1.0]]), np.zeros((2, 2))
+    mask = np.array([[1, 1], [1, 0]])
+    report = correction_report(trained, sampled, mask, mask.astype(np.float64))
+    assert report == correction_report(trained, sampled, mask.astype(bool), mask.astype(np.float64))
+    assert report["effective_sample_size"] == pytest.approx(1.0)
+    assert [report[f"rho_token_{part}"] for part in ("min", "mean", "max")] == pytest.approx([0.25, 1.25 / 3, 0.5])
+    assert [report[f"rho_sequence_{part}"] for part in ("min", "mean", "max")] == pytest.approx([0.125, 0.3125, 0.5])
+
+
+def test_more_than_half_of_the_replies_masked_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    equal, mask = np.zeros((5, 1)), np.ones((5, 1), dtype=bool)
+    with caplog.at_level(logging.WARNING):
+        correction_report(equal[:4], equal[:4], mask[:4], np.array([[1.0], [1.0], [0.0], [0.0]]))
+        assert caplog.messages == []
+        correction_report(equal, equal, mask, np.array([[1.0], [1.0], [0.0], [0.0], [0.0]]))
+    assert caplog.messages == [
+        "60 % of the replies are masked out; lower the learning rate or take fewer steps for each batch"
+    ]
+
+
+def test_effective_sample_size_of_unequal_and_of_no_replies() -> None:
+    assert effective_sample_size(np.array([1.0, 0.5])) == pytest.approx(0.9)
+    assert effective_sample_size(np.array([])) == 0.0
