@@ -6,7 +6,7 @@ from solvers.techniques.board import Board, Geometry, bit_count, first_bit
 from solvers.techniques.compiled import inlined, kernel
 from solvers.techniques.links import push_common
 from solvers.techniques.log import Int32Array, commit
-from solvers.techniques.rectangles import push_present, start_rectangle
+from solvers.techniques.records import push_present, start_rectangle
 
 
 @inlined

@@ -6,7 +6,19 @@ from solvers.techniques.board import Board, BoolArray, Geometry, Uint8Array, eli
 from solvers.techniques.compiled import entry, kernel
 from solvers.techniques.fish import basic_fish
 from solvers.techniques.intersections import claiming, locked_subsets, pointing
-from solvers.techniques.log import COUNT, ELIMINATION, HEAD, LIMIT, PLACEMENT, START, USED, Int32Array
+from solvers.techniques.log import (
+    CELL,
+    COUNT,
+    ELIMINATION,
+    FURTHER,
+    HEAD,
+    LIMIT,
+    PLACEMENT,
+    START,
+    USED,
+    Int32Array,
+    record_length,
+)
 from solvers.techniques.singles import full_houses, hidden_singles, naked_singles, oldest_full_house, oldest_single
 from solvers.techniques.subsets import hidden_subsets, naked_subsets
 from solvers.techniques.table import code_of
@@ -68,7 +80,7 @@ def search_basic(code: int, geometry: Geometry, board: Board, log: Int32Array) -
 def apply_last(geometry: Geometry, board: Board, log: Int32Array) -> None:
     """Carry out the last record of the log."""
     at = log[START]
-    first = at + HEAD + log[at + 2] + log[at + 3]
+    first = at + HEAD + log[at + CELL] + log[at + FURTHER]
     for offset in range(log[at + ELIMINATION]):
         entry = log[first + offset]
         eliminate(geometry, board, entry >> 4, entry & 15)
@@ -114,7 +126,7 @@ def count_codes(log: Int32Array, begin: int, counts: Int32Array) -> None:
     at = begin
     while at < log[USED]:
         counts[log[at]] += 1
-        at += HEAD + log[at + 2] + log[at + 3] + log[at + 4] + log[at + 5]
+        at += record_length(log, at)
 
 
 @entry

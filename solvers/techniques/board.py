@@ -160,6 +160,27 @@ def first_bit(mask: int) -> int:
 
 
 @inlined
+def cells_with_few(geometry: Geometry, board: Board, house: int, most: int) -> int:
+    """Return the mask of those places of a house whose cells have one candidate or more, but at most `most`."""
+    mask = 0
+    for index in range(geometry.size):
+        candidates = board.candidates[geometry.cells_of[house, index]]
+        if candidates and bit_count(candidates) <= most:
+            mask |= 1 << index
+    return mask
+
+
+@inlined
+def subset_digits(geometry: Geometry, board: Board, house: int, subset: int) -> int:
+    """Return the mask of the candidates that the places `subset` of a house have between them."""
+    digits = 0
+    for index in range(geometry.size):
+        if subset >> index & 1:
+            digits |= board.candidates[geometry.cells_of[house, index]]
+    return digits
+
+
+@inlined
 def _enqueue(queue: Int32Array, single: int) -> None:
     queue[queue[1]] = single
     queue[1] += 1

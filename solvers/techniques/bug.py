@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from solvers.techniques.board import Board, Geometry, bit_count
 from solvers.techniques.compiled import kernel
-from solvers.techniques.log import CELL, ELIMINATION, Int32Array, commit, push, start
+from solvers.techniques.log import CELL, Int32Array, commit, push, start
+from solvers.techniques.records import push_present
 
 
 @kernel
@@ -40,7 +41,5 @@ def bug_plus_one(geometry: Geometry, board: Board, log: Int32Array, code: int) -
         return False
     start(log, code, 1 << extra)
     push(log, CELL, odd)
-    for digit in range(geometry.size):
-        if digit != extra and board.candidates[odd] >> digit & 1:
-            push(log, ELIMINATION, odd * 16 + digit)
+    push_present(board, log, odd, ~(1 << extra))
     return commit(log)

@@ -6,9 +6,9 @@ import numpy as np
 
 from solvers.techniques.board import Board, Geometry, bit_count
 from solvers.techniques.compiled import kernel
-from solvers.techniques.intersections import push_house_cells
 from solvers.techniques.links import partner
 from solvers.techniques.log import CELL, ELIMINATION, FURTHER, Int32Array, commit, push, start
+from solvers.techniques.records import push_house_cells
 
 
 @kernel

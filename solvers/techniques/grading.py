@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from puzzles.sudoku import SudokuState
+from puzzles.sudoku_symmetry import board_text
 from solvers.sudoku import count_solutions
 from solvers.techniques.basic import BASIC_CODES, ROOM, solve_many_basic
 from solvers.techniques.board import BoolArray, Uint8Array, geometry, new_board
 from solvers.techniques.log import COUNT, FIRST, USED, new_log
-from solvers.techniques.state import SIZES, digits_text, read_digits
+from solvers.techniques.state import SIZES, read_digits
 from solvers.techniques.steps import Step, read_steps
 from solvers.techniques.table import BEYOND, TECHNIQUES, codes_of, level_of
 
@@ -110,7 +111,7 @@ def solvable_with(puzzle: str | SudokuState, restrict: Iterable[str]) -> bool:
     digits = read_digits(puzzle)
     grid = np.frombuffer(digits, np.uint8).reshape(1, -1).copy()
     work = _solve(grid, SIZES[len(digits)], allowed_codes(restrict))[0]
-    return work.solved and (work.proves_unique or int(count_solutions(digits_text(digits), limit=2)) == 1)
+    return work.solved and (work.proves_unique or int(count_solutions(board_text(digits), limit=2)) == 1)
 
 
 def allowed_codes(restrict: Iterable[str] | None) -> BoolArray:
@@ -178,7 +179,7 @@ def _run(kernel: Callable[..., int], grids: Uint8Array, size: int, allowed: Bool
 
 
 def _judge(digits: bytes, work: _Work) -> GradeResult | ValueError:
-    givens = digits_text(digits)
+    givens = board_text(digits)
     if not work.proves_unique:
         count = int(count_solutions(givens, limit=COUNT_LIMIT))
         if count != 1:

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from solvers.techniques.board import Board, Geometry, bit_count, first_bit
+from solvers.techniques.board import Board, Geometry, bit_count, cells_with_few, first_bit, subset_digits
 from solvers.techniques.compiled import inlined, kernel
 from solvers.techniques.log import CELL, ELIMINATION, START, Int32Array, commit, push, start
-
-
-@kernel
-def push_house_cells(geometry: Geometry, log: Int32Array, kind: int, house: int, mask: int) -> None:
-    """Add the cells of `mask` in `house` to a list of the record."""
-    for index in range(geometry.size):
-        if mask >> index & 1:
-            push(log, kind, geometry.cells_of[house, index])
+from solvers.techniques.records import push_house_cells, push_present
 
 
 @inlined
@@ -90,9 +83,7 @@ def _log_locked_subset(
             outside = outside or not shared
             in_box = in_box or house == box
             in_line = in_line or house == line or shared
-            for digit in range(geometry.size):
-                if board.candidates[cell] & digits & (1 << digit):
-                    push(log, ELIMINATION, cell * 16 + digit)
+            push_present(board, log, cell, digits)
     if not (in_box and in_line and outside):
         log[log[START] + ELIMINATION] = 0
     return commit(log)
@@ -102,21 +93,14 @@ def _log_locked_subset(
 def locked_subsets(geometry: Geometry, board: Board, log: Int32Array, code: int, count: int) -> bool:
     """Log every naked pair or triple of a box and a line that removes candidates from both."""
     for box in range(2 * geometry.size, 3 * geometry.size):
-        few = 0
-        for index in range(geometry.size):
-            mask = board.candidates[geometry.cells_of[box, index]]
-            if mask and bit_count(mask) <= count:
-                few |= 1 << index
+        few = cells_with_few(geometry, board, box, count)
         if bit_count(few) < count or bit_count(board.empty[box]) <= count:
             continue
         for at in range(geometry.subset_start[count], geometry.subset_start[count + 1]):
             subset = geometry.subsets[at]
             if subset & ~few:
                 continue
-            digits = 0
-            for index in range(geometry.size):
-                if subset >> index & 1:
-                    digits |= board.candidates[geometry.cells_of[box, index]]
+            digits = subset_digits(geometry, board, box, subset)
             if bit_count(digits) != count:
                 continue
             for kind in range(2):

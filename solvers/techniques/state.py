@@ -9,16 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from puzzles.sudoku import SudokuState, board_digits
-from puzzles.sudoku_layout import SYMBOLS
 from solvers.techniques.board import Board, eliminate, fill, geometry, new_board
 from solvers.techniques.steps import Step
 
 SIZES = {16: 4, 36: 6, 81: 9}
 """Board sizes that the checker knows, by number of cells."""
 
-_DIGITS = bytes(
-    SYMBOLS.index(chr(code)) if chr(code) in SYMBOLS[:10] else 0 if code == ord(".") else 255 for code in range(256)
-)
 _ENTRY = re.compile(r"([1-9])([1-9])([1-9])")
 
 
@@ -28,25 +24,13 @@ def read_digits(puzzle: str | SudokuState) -> bytes:
     Raises:
         ValueError: if the text is no board of 16, 36 or 81 cells with digits up to its size.
     """
-    if isinstance(puzzle, SudokuState):
-        digits = puzzle.values
-    elif isinstance(puzzle, str):
-        digits = puzzle.encode("ascii", "replace").translate(_DIGITS)
-        if len(digits) not in SIZES or 255 in digits:
-            digits = board_digits(puzzle)
-    else:
-        raise ValueError(f"a puzzle must be text or a SudokuState, not {type(puzzle).__name__}")
+    digits = puzzle.values if isinstance(puzzle, SudokuState) else board_digits(puzzle)
     size = SIZES.get(len(digits))
     if size is None:
         raise ValueError(f"the technique checker takes boards of 16, 36 or 81 cells, this one has {len(digits)}")
     if max(digits) > size:
         raise ValueError(f"digit {max(digits)} does not occur on a board of {size} rows; use 1 to {size}")
     return digits
-
-
-def digits_text(digits: bytes) -> str:
-    """Return digits as text, `.` where blank."""
-    return "".join(SYMBOLS[digit] if digit else "." for digit in digits)
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from solvers.techniques.board import Board, Geometry, bit_count
+from solvers.techniques.board import Board, Geometry, bit_count, cells_with_few, subset_digits
 from solvers.techniques.compiled import kernel
-from solvers.techniques.intersections import push_house_cells
-from solvers.techniques.log import CELL, ELIMINATION, Int32Array, commit, push, start
-
-
-@kernel
-def _push_outside(geometry: Geometry, board: Board, log: Int32Array, house: int, but: int, digits: int) -> None:
-    for index in range(geometry.size):
-        cell = geometry.cells_of[house, index]
-        if board.candidates[cell] & digits and not but >> index & 1:
-            for digit in range(geometry.size):
-                if board.candidates[cell] & digits & (1 << digit):
-                    push(log, ELIMINATION, cell * 16 + digit)
+from solvers.techniques.log import CELL, Int32Array, commit, start
+from solvers.techniques.records import push_house_cells, push_present
 
 
 @kernel
@@ -24,7 +14,9 @@ def _log_naked(
 ) -> bool:
     start(log, code, digits)
     push_house_cells(geometry, log, CELL, house, subset)
-    _push_outside(geometry, board, log, house, subset, digits)
+    for index in range(geometry.size):
+        if not subset >> index & 1:
+            push_present(board, log, geometry.cells_of[house, index], digits)
     return commit(log)
 
 
@@ -33,21 +25,14 @@ def naked_subsets(geometry: Geometry, board: Board, log: Int32Array, code: int, 
     """Log every set of `count` cells of a house that has `count` candidates between them."""
     for number in range(3 * geometry.size):
         house = (number + 2 * geometry.size) % (3 * geometry.size)
-        few = 0
-        for index in range(geometry.size):
-            mask = board.candidates[geometry.cells_of[house, index]]
-            if mask and bit_count(mask) <= count:
-                few |= 1 << index
+        few = cells_with_few(geometry, board, house, count)
         if bit_count(few) < count or bit_count(board.empty[house]) <= count:
             continue
         for at in range(geometry.subset_start[count], geometry.subset_start[count + 1]):
             subset = geometry.subsets[at]
             if subset & ~few:
                 continue
-            digits = 0
-            for index in range(geometry.size):
-                if subset >> index & 1:
-                    digits |= board.candidates[geometry.cells_of[house, index]]
+            digits = subset_digits(geometry, board, house, subset)
             if bit_count(digits) == count and _log_naked(geometry, board, log, code, house, subset, digits):
                 return True
     return False
@@ -61,10 +46,7 @@ def _log_hidden(
     push_house_cells(geometry, log, CELL, house, cells)
     for index in range(geometry.size):
         if cells >> index & 1:
-            cell = geometry.cells_of[house, index]
-            for digit in range(geometry.size):
-                if board.candidates[cell] & ~digits & (1 << digit):
-                    push(log, ELIMINATION, cell * 16 + digit)
+            push_present(board, log, geometry.cells_of[house, index], ~digits)
     return commit(log)
 
 

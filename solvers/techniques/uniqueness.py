@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.techniques.board import Board, Geometry, bit_count, first_bit
+from solvers.techniques.board import Board, Geometry, bit_count, first_bit, subset_digits
 from solvers.techniques.compiled import kernel
-from solvers.techniques.intersections import push_house_cells
 from solvers.techniques.log import ELIMINATION, FURTHER, Int32Array, commit, push
-from solvers.techniques.rectangles import push_present, start_rectangle
+from solvers.techniques.records import push_house_cells, push_present, start_rectangle
 
 TEST_3, TEST_4, TEST_6, HIDDEN = 3, 4, 6, 7
 
@@ -52,15 +51,6 @@ def _same_third(
             if sees_all:
                 push(log, ELIMINATION, cell * 16 + digit)
     return commit(log)
-
-
-@kernel
-def _subset_digits(geometry: Geometry, board: Board, house: int, subset: int) -> int:
-    digits = 0
-    for index in range(geometry.size):
-        if subset >> index & 1:
-            digits |= board.candidates[geometry.cells_of[house, index]]
-    return digits
 
 
 @kernel
@@ -125,7 +115,7 @@ def _roof_subset(
             others &= ~(1 << index)
     subset = _next_subset(0, others)
     while subset:
-        digits = extra | _subset_digits(geometry, board, house, subset)
+        digits = extra | subset_digits(geometry, board, house, subset)
         if bit_count(digits) == bit_count(subset) + 1 and _log_roof_subset(
             geometry, board, log, code, pair, corners, roofs, house, subset, digits
         ):
