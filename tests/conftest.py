@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+from collections.abc import Callable
 
 import hypothesis
 import pytest
@@ -39,8 +40,13 @@ def shared_data() -> pathlib.Path:
     return folder
 
 
-def read_table(path: pathlib.Path) -> list[dict[str, str]]:
-    """Return the rows of a tab-separated table with `#` comment lines."""
-    lines = [line.rstrip("\n") for line in path.read_text(encoding="utf8").split("\n") if line and line[0] != "#"]
-    head = lines[0].split("\t")
-    return [dict(zip(head, line.split("\t"), strict=False)) for line in lines[1:]]
+@pytest.fixture(scope="session")
+def shared_table(shared_data: pathlib.Path) -> Callable[[str], list[dict[str, str]]]:
+    """Return what reads a checked table by its file name: its rows by column, `#` lines left out."""
+
+    def read(name: str) -> list[dict[str, str]]:
+        lines = (shared_data / name).read_text(encoding="utf8").split("\n")
+        head, *rows = [line.split("\t") for line in lines if line and line[0] != "#"]
+        return [dict(zip(head, row, strict=False)) for row in rows]
+
+    return read

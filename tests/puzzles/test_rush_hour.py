@@ -62,13 +62,12 @@ def test_malformed_boards_are_refused_with_the_reason(text):
 
 
 @pytest.mark.shared
-def test_shared_malformed_boards_are_refused(shared_data):
-    lines = (shared_data / "rush_malformed_shared.tsv").read_text().split("\n")
-    rows = [line.split("\t") for line in lines if line.startswith("ms")]
+def test_shared_malformed_boards_are_refused(shared_table):
+    rows = shared_table("rush_malformed_shared.tsv")
     assert len(rows) == 25
-    for _, _, text, _, _ in rows:
+    for row in rows:
         with pytest.raises(ValueError):
-            RushHour().parse(text)
+            RushHour().parse(row["input"])
 
 
 @given(st.text(max_size=80) | st.text(alphabet=string.ascii_letters + ".o0x", min_size=36, max_size=36))

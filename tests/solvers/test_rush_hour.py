@@ -89,11 +89,8 @@ def test_checked_boards(board, slides, steps, states):
 
 
 @pytest.mark.shared
-def test_shared_boards_in_both_metrics(shared_data):
-    lines = [
-        line for line in (shared_data / "rush_boards_shared.tsv").read_text().split("\n") if line and line[0] != "#"
-    ]
-    rows = [dict(zip(lines[0].split("\t"), line.split("\t"), strict=True)) for line in lines[1:]]
+def test_shared_boards_in_both_metrics(shared_table):
+    rows = shared_table("rush_boards_shared.tsv")
     assert len(rows) == 59
     texts = [row["board"] for row in rows]
     for metric in rush_hour.METRICS:

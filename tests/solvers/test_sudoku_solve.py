@@ -1,7 +1,7 @@
 """Counting, solving and enumerating against brute force and against checked counts."""
 
-import pathlib
 import pickle
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -65,12 +65,8 @@ def test_checked_counts(puzzle: str, solutions: int) -> None:
 
 
 @pytest.mark.shared
-def test_shared_counts(shared_data: pathlib.Path) -> None:
-    lines = [
-        line for line in (shared_data / "sudoku_counts_shared.tsv").read_text("utf8").splitlines() if line[0] != "#"
-    ]
-    names = lines[0].split("\t")
-    for row in (dict(zip(names, line.split("\t"), strict=False)) for line in lines[1:]):
+def test_shared_counts(shared_table: Callable[[str], list[dict[str, str]]]) -> None:
+    for row in shared_table("sudoku_counts_shared.tsv"):
         assert str(count_solutions(row["givens"], limit=1_000_000)) == row["solutions"], row["id"]
         if row["solutions"] == "1":
             assert solve(row["givens"]) == row["solution"], row["id"]

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import doctest
 import pathlib
 
 from solvers.techniques.table import TECHNIQUES, markdown_table
@@ -16,9 +15,3 @@ def test_every_technique_is_defined_in_one_sentence() -> None:
     for technique in TECHNIQUES:
         assert technique.definition.endswith(".")
         assert technique.definition.count(". ") == 0
-
-
-def test_the_examples_of_the_page_hold() -> None:
-    failed, tried = doctest.testfile(str(PAGE), module_relative=False)
-    assert tried > 0
-    assert failed == 0

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import pathlib
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,16 +11,12 @@ from curricula.sudoku_generator import generate
 from solvers.techniques import TECHNIQUES, CandidateState, find, grade
 from solvers.techniques.table import code_of
 
+SharedTable = Callable[[str], list[dict[str, str]]]
+
 
 def candidates(text: str) -> frozenset[tuple[int, int]]:
     """Return candidates written as digit, row, column."""
     return frozenset(((int(entry[1]) - 1) * 9 + int(entry[2]) - 1, int(entry[0])) for entry in text.split())
-
-
-def table(path: pathlib.Path) -> list[dict[str, str]]:
-    lines = [line for line in path.read_text(encoding="utf8").splitlines() if line and not line.startswith("#")]
-    head = lines[0].split("\t")
-    return [dict(zip(head, line.split("\t"), strict=True)) for line in lines[1:]]
 
 
 def known(name: str) -> bool:
@@ -31,9 +27,9 @@ def known(name: str) -> bool:
     return True
 
 
-def test_the_listed_result_of_every_shared_case_is_found(shared_data: pathlib.Path) -> None:
+def test_the_listed_result_of_every_shared_case_is_found(shared_table: SharedTable) -> None:
     missed = []
-    rows = [row for row in table(shared_data / "hodoku_reglib_shared.tsv") if known(row["technique"])]
+    rows = [row for row in shared_table("hodoku_reglib_shared.tsv") if known(row["technique"])]
     for row in rows:
         state = CandidateState.parse(row["values"], row["givens"], row["deleted"])
         results = {(frozenset(step.eliminations), frozenset(step.placements)) for step in find(state, row["technique"])}
@@ -44,11 +40,11 @@ def test_the_listed_result_of_every_shared_case_is_found(shared_data: pathlib.Pa
     assert missed == []
 
 
-def test_shared_states_have_the_listed_step_and_nothing_simpler(shared_data: pathlib.Path) -> None:
-    givens = {row["id"]: row["givens"] for row in table(shared_data / "hodoku_grades_shared.tsv")}
+def test_shared_states_have_the_listed_step_and_nothing_simpler(shared_table: SharedTable) -> None:
+    givens = {row["id"]: row["givens"] for row in shared_table("hodoku_grades_shared.tsv")}
     names = {technique.name for technique in TECHNIQUES}
     off = []
-    for row in table(shared_data / "hodoku_states_shared.tsv"):
+    for row in shared_table("hodoku_states_shared.tsv"):
         state = CandidateState.parse(row["values"], givens[row["id"]], row["deleted"])
         if row["technique"] in names:
             results = {frozenset(step.eliminations) for step in find(state, row["technique"])}

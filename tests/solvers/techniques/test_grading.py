@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import pathlib
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -14,19 +14,15 @@ from solvers.techniques import BEYOND, TECHNIQUES, grade, grade_batch, grade_eac
 from solvers.techniques.state import read_digits
 from solvers.techniques.table import code_of
 
+SharedTable = Callable[[str], list[dict[str, str]]]
+
 SINGLES = ("Full House", "Naked Single", "Hidden Single")
 PAIR = "....5......8.....662.78...1.96..13................4.9.....1.26.5...2.9....76.9.5."
 """Generated for this test."""
 
 
-def table(path: pathlib.Path) -> list[dict[str, str]]:
-    lines = [line for line in path.read_text(encoding="utf8").splitlines() if line and not line.startswith("#")]
-    head = lines[0].split("\t")
-    return [dict(zip(head, line.split("\t"), strict=True)) for line in lines[1:]]
-
-
-def test_shared_grades_agree(shared_data: pathlib.Path) -> None:
-    rows = table(shared_data / "hodoku_grades_shared.tsv")
+def test_shared_grades_agree(shared_table: SharedTable) -> None:
+    rows = shared_table("hodoku_grades_shared.tsv")
     names = {technique.name for technique in TECHNIQUES}
     off = []
     for row, result in zip(rows, grade_batch([row["givens"] for row in rows]), strict=True):

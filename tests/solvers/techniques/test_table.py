@@ -1,11 +1,13 @@
 from __future__ import annotations
 
-import pathlib
+from collections.abc import Callable
 
 import pytest
 
 from solvers.techniques import LEVEL_LIMITS, TECHNIQUES
 from solvers.techniques.table import code_of, codes_of, level_of
+
+SharedTable = Callable[[str], list[dict[str, str]]]
 
 
 def test_techniques_stand_in_the_order_of_trying() -> None:
@@ -19,18 +21,20 @@ def test_every_name_and_its_sloppy_spelling_are_understood() -> None:
         assert code_of(technique.name.lower().replace(" ", "-")) == code
 
 
-def test_facts_agree_with_the_shared_table(shared_data: pathlib.Path) -> None:
-    lines = (shared_data / "hodoku_techniques.tsv").read_text(encoding="utf8").splitlines()
-    rows = [line.split("\t") for line in lines if not line.startswith("#")][1:]
-    facts = {row[8]: (int(row[0]), row[4].capitalize(), int(row[6])) for row in rows}
+def test_facts_agree_with_the_shared_table(shared_table: SharedTable) -> None:
+    facts = {
+        row["display_name"]: (int(row["order"]), row["level"].capitalize(), int(row["base_score"]))
+        for row in shared_table("hodoku_techniques.tsv")
+    }
     for technique in TECHNIQUES:
         assert facts[technique.name] == (technique.order, technique.level, technique.score)
 
 
-def test_every_technique_of_the_three_lower_levels_is_known(shared_data: pathlib.Path) -> None:
-    lines = (shared_data / "hodoku_techniques.tsv").read_text(encoding="utf8").splitlines()
-    rows = [line.split("\t") for line in lines if not line.startswith("#")][1:]
-    wanted = {row[8] for row in rows if row[4] in ("EASY", "MEDIUM", "HARD") and row[2] != "xxxx"}
+def test_every_technique_of_the_three_lower_levels_is_known(shared_table: SharedTable) -> None:
+    rows = shared_table("hodoku_techniques.tsv")
+    wanted = {
+        row["display_name"] for row in rows if row["level"] in ("EASY", "MEDIUM", "HARD") and row["code"] != "xxxx"
+    }
     assert wanted <= {technique.name for technique in TECHNIQUES}
 
 
