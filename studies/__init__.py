@@ -1,1 +1,1 @@
-"""."""
+"""The study matrix: questions, cells, presets, running and resuming, and the command line."""

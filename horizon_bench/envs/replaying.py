@@ -116,7 +116,15 @@ def write_strip(path: Path, puzzle: Puzzle[Any, Any], boards: Sequence[Frame]) -
 
 
 def _pictures(puzzle: Puzzle[Any, Any], boards: Sequence[Frame]) -> list[Image]:
+    """Return a picture of each board, all as large as the largest: boards drawn as text differ in size."""
     from PIL import Image
 
     start = boards[0].state
-    return [Image.fromarray(draw(puzzle, start, board.state, board.move)) for board in boards]
+    drawn = [Image.fromarray(draw(puzzle, start, board.state, board.move)) for board in boards]
+    size = max(picture.width for picture in drawn), max(picture.height for picture in drawn)
+    padded = []
+    for picture in drawn:
+        sheet = Image.new("RGB", size, "white")
+        sheet.paste(picture)
+        padded.append(sheet)
+    return padded
