@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / ".tox" / "mutation" / "found"
 CREDIT = "tests/horizon_bench/credit/"
 PUZZLES = "tests/puzzles/"
+SHOP = (PUZZLES + "test_shop_exact.py", PUZZLES + "test_shop.py")
 RUSH_HOUR = (PUZZLES + "test_rush_hour_exact.py", PUZZLES + "test_rush_hour.py")
 REDUCTIONS = CREDIT + "test_reductions.py"
 LOOPS = CREDIT + "test_properties.py::test_the_vectorised_form_agrees_with_the_plain_loop"
@@ -41,15 +42,15 @@ FILES: dict[str, tuple[str, ...]] = {
     "reports/metrics.py": ("tests/reports/test_metrics.py",),
     "reports/collapse.py": ("tests/reports/test_collapse_exact.py",),
     "reports/collapse_criteria.py": ("tests/reports/test_collapse_exact.py",),
-    "puzzles/base.py": (PUZZLES + "test_sudoku.py", PUZZLES + "test_rush_hour.py", PUZZLES + "test_shop.py"),
+    "puzzles/base.py": (PUZZLES + "test_base.py",),
     "puzzles/sudoku.py": (PUZZLES + "test_sudoku_exact.py", PUZZLES + "test_sudoku.py"),
     "puzzles/sudoku_symmetry.py": (PUZZLES + "test_sudoku_symmetry.py",),
     "puzzles/rush_hour.py": RUSH_HOUR,
     "puzzles/rush_hour_layout.py": RUSH_HOUR,
     "puzzles/rush_hour_text.py": RUSH_HOUR,
-    "puzzles/shop.py": (PUZZLES + "test_shop.py",),
-    "puzzles/shop_catalogue.py": (PUZZLES + "test_shop.py",),
-    "puzzles/shop_text.py": (PUZZLES + "test_shop.py",),
+    "puzzles/shop.py": SHOP,
+    "puzzles/shop_catalogue.py": SHOP,
+    "puzzles/shop_text.py": SHOP,
     "puzzles/thoughts.py": (PUZZLES + "test_thoughts.py",),
 }
 """The files changed, and the tests that shall notice."""
