@@ -85,7 +85,7 @@ def write_instances(instances: Iterable[Instance], path: Path, remarks: Mapping[
     lines = instance_lines(instances, remarks)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
-    part.write_text("\n".join(lines) + "\n", encoding="utf8")
+    part.write_text("\n".join(lines) + "\n", encoding="utf8", newline="\n")
     part.replace(path)
 
 

@@ -13,6 +13,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from horizon_bench.portable import sync
+
 DROPPED = ".dropped-"
 """Beginning of the name of a folder that is being removed."""
 
@@ -97,19 +99,6 @@ def put_in_place(draft: Path, path: Path) -> None:
         drop_folder(path)
     draft.replace(path)
     sync(path.parent)
-
-
-def sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        # Some shared file systems cannot sync folders; that is no reason to stop.
-        if error.errno != errno.EINVAL:
-            raise
-    finally:
-        os.close(handle)
 
 
 def drop_folder(path: Path) -> None:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from horizon_bench import portable
 from horizon_bench.files import naming, write_whole
 from reports.episode_store import StoredEpisode, append_episodes, read_episodes, write_episodes
 from reports.migration import NewerSchemaError
@@ -61,11 +62,11 @@ def append(path: Path, records: Iterable[Record]) -> int:
         ValueError: if the file ends in a torn line, which a further line would make unreadable.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | portable.BINARY, 0o644)
     try:
         with naming(path):
             size = os.fstat(handle).st_size
-            if size and os.pread(handle, 1, size - 1) != b"\n":
+            if size and portable.read_at(handle, 1, size - 1) != b"\n":
                 raise ValueError(f"{path} ends in a torn line; call records.drop_torn_line on it before appending")
             return _write_lines(handle, size, map(_line, records))
     finally:

@@ -8,7 +8,6 @@ lives by touching the file, and a process of another machine waits for such a si
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import logging
 import os
 import platform
@@ -17,6 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from horizon_bench import portable
 from horizon_bench.files import naming
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / LOCK_NAME
     with naming(path):
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | portable.BINARY, 0o644)
     try:
         with naming(path):
             _acquire(handle, folder, wait)
@@ -61,7 +61,7 @@ def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
 
 def _acquire(handle: int, folder: Path, wait: bool) -> None:
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        portable.lock(handle, wait=wait)
     except BlockingIOError:
         raise _in_use(handle, folder) from None
 
@@ -85,7 +85,7 @@ def _await_silence(handle: int, folder: Path, wait: bool) -> None:
 
 def _holder(handle: int) -> tuple[str, str] | None:
     """Return process and machine of the last holder that did not let go, None if there is none."""
-    process, _, machine = os.pread(handle, 300, 0).decode(errors="replace").strip("\0 \n").partition(" ")
+    process, _, machine = portable.read_at(handle, 300, 0).decode(errors="replace").strip("\0 \n").partition(" ")
     return (process, machine) if process.isdigit() else None
 
 
@@ -99,7 +99,7 @@ def _in_use(handle: int, folder: Path) -> ValueError:
 
 def _write(handle: int, text: str) -> None:
     os.ftruncate(handle, 0)
-    os.pwrite(handle, text.encode(), 0)
+    portable.write_at(handle, text.encode(), 0)
 
 
 @contextlib.contextmanager

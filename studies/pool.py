@@ -22,6 +22,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from horizon_bench import portable
 from horizon_bench.files import in_words
 
 Report = Callable[[float, str], None]
@@ -236,7 +237,7 @@ class _Worker:
 
 
 def _death(code: int | None) -> str:
-    if code == -signal.SIGKILL:
+    if code == portable.KILLED:
         return "its worker process was killed (signal 9); the machine may have run out of memory"
     return f"its worker process died (exit status {code})"
 
