@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 PROGRAM = "horizon-bench"
-TRAINING_PACKAGES = frozenset({"accelerate", "datasets", "safetensors", "torch", "transformers", "trl"})
 
 
 class Runnable(Protocol):
@@ -122,6 +121,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 done, 1 failed with one clear line, 2 wrong usage, 130 interrupted, 141 reader went away.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that lacks a character shows another one; that is no reason to stop.
+            stream.reconfigure(errors="replace")
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", level=logging.WARNING)
     try:
         status = dispatch(words)
@@ -228,10 +231,9 @@ def _interruption(words: list[str]) -> str:
 
 
 def _missing_package(error: ModuleNotFoundError) -> str:
-    package = (error.name or "").split(".")[0]
-    if package in TRAINING_PACKAGES:
-        return f'{PROGRAM}: this command needs {package}; install it with: python -m pip install "horizon-bench[train]"'
-    return f"{PROGRAM}: {error}"
+    from horizon_bench.extras import missing_package
+
+    return f"{PROGRAM}: {missing_package(error) or error}"
 
 
 def _one_line(error: BaseException) -> str:

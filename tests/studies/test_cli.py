@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import pathlib
 import shlex
 import signal
@@ -157,6 +158,14 @@ def test_interruption_says_how_to_go_on_and_a_missing_package_how_to_get_it(
 ) -> None:
     assert main(["hurdle", how]) == status
     assert part in capsys.readouterr().err
+
+
+def test_a_terminal_that_lacks_a_character_is_no_reason_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(terminal, encoding="ascii"))
+    assert main(["--version"]) == 0
+    print("9\u00d79", flush=True)
+    assert terminal.getvalue().splitlines()[-1] == b"9?9"
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
