@@ -144,7 +144,7 @@ def test_impossible_tokens_give_numbers(name: str) -> None:
 
 def test_differences_of_single_precision_are_taken_in_double() -> None:
     trained, sampled = np.array([[-10.0]], dtype=np.float32), np.array([[-0.1]], dtype=np.float32)
-    assert trained[0, 0] - sampled[0, 0] != float(trained[0, 0]) - float(sampled[0, 0])
+    assert float(trained[0, 0] - sampled[0, 0]) != float(trained[0, 0]) - float(sampled[0, 0])
     found = log_ratios(trained, sampled, np.ones((1, 1), dtype=bool))
     assert found[0, 0] == float(trained[0, 0]) - float(sampled[0, 0])
 
