@@ -71,8 +71,8 @@ class Lane:
 
     def play(self, reply: Reply) -> None:
         """Play a reply and keep the turn."""
-        if tokens := len(reply.reply_ids) + reply.extra_tokens:
-            self.env.count_tokens(tokens)
+        if reply.tokens:
+            self.env.count_tokens(reply.tokens)
         observation, before = self.observation, self.info
         self.observation, reward, self.terminated, self.truncated, info = self.env.step(reply.text)
         self.over, self.info = self.terminated or self.truncated, info
@@ -152,9 +152,7 @@ def rollout(
     episodes: list[Episode] = []
     with clocked(episodes):
         lanes = _begin(instances, settings, attempts, seed, only)
-        most = min((lane.env.puzzle.most_at_once or len(lanes) for lane in lanes), default=1)
-        for first in range(0, len(lanes), most):
-            _play(policy, lanes[first : first + most])
+        play_out(policy, lanes)
         episodes += [lane.close() for lane in lanes]
     return episodes
 
@@ -175,7 +173,14 @@ def _begin(
     return lanes
 
 
-def _play(policy: Policy, live: list[Lane]) -> None:
+def play_out(policy: Policy, lanes: Sequence[Lane]) -> None:
+    """Play episodes to their ends, side by side, as many at once as their puzzles allow."""
+    most = min((lane.env.puzzle.most_at_once or len(lanes) for lane in lanes), default=1)
+    for first in range(0, len(lanes), most):
+        _play(policy, lanes[first : first + most])
+
+
+def _play(policy: Policy, live: Sequence[Lane]) -> None:
     """Play episodes side by side to their ends."""
     while live:
         replies = policy.reply(

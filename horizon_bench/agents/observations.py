@@ -49,7 +49,7 @@ def with_note(observation: str, title: str, note: str) -> str:
     Args:
         observation: what the environment shows.
         title: what the note is.
-        note: any text; characters that no prompt holds become question marks.
+        note: any text of characters that prompts hold, as `as_note` returns it.
     """
     if not note:
         return observation
@@ -59,7 +59,10 @@ def with_note(observation: str, title: str, note: str) -> str:
 
 
 def as_note(reply: str) -> str:
-    """Return what a note keeps of a reply: the text after its thought, at most `LONGEST_NOTE` characters."""
+    """Return what a note keeps of a reply: the text beside its thought, at most `LONGEST_NOTE` characters.
+
+    Characters that no prompt holds become question marks.
+    """
     return clean(without_thought(reply).strip()[:LONGEST_NOTE])
 
 

@@ -65,7 +65,7 @@ class PlanAgent(Agent):
             written = self.speaker.chat(asked, [generators[place] for place in due])
             for place, reply in zip(due, written, strict=True):
                 plans[place].text = as_note(reply.text)
-                spent[place] = len(reply.reply_ids) + reply.extra_tokens
+                spent[place] = reply.tokens
         noted = [with_note(text, TITLE, plan.text) for text, plan in zip(observations, plans, strict=True)]
         replies = self.actor.reply(noted, seats, generators)
         for plan in plans:
@@ -76,9 +76,7 @@ class PlanAgent(Agent):
         ]
 
     def _is_due(self, plan: _Plan) -> bool:
-        if plan.decisions == 0:
-            return True
-        return bool(self.replan_every) and plan.decisions % self.replan_every == 0
+        return plan.decisions % self.replan_every == 0 if self.replan_every else plan.decisions == 0
 
     def _request(self, observation: str, plan: str) -> tuple[Message, ...]:
         return (Message("user", f"{with_note(observation, TITLE, plan)}\n\n{REQUEST}"),)

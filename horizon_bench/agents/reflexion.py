@@ -124,7 +124,7 @@ class ReflexionAgent(Agent):
             note = " ".join(as_note(reply.text).split())
             if note:
                 self.reflections[start] = (*self.reflections.get(start, ()), note)[-self.memory :]
-            counted[place] = _charged(episodes[place], len(reply.reply_ids) + reply.extra_tokens)
+            counted[place] = _charged(episodes[place], reply.tokens)
         return counted
 
 

@@ -22,6 +22,14 @@ def as_floats(*arrays: ArrayLike) -> tuple[FloatArray, ...]:
     return tuple(np.asarray(array, dtype=np.float64) for array in arrays)
 
 
+def as_rows(*arrays: ArrayLike) -> tuple[FloatArray, ...]:
+    """Return each argument as an array of float64; a `ValueError` unless all share one shape [rows, tokens]."""
+    rows = as_floats(*arrays)
+    if rows[0].ndim != 2 or any(array.shape != rows[0].shape for array in rows):
+        raise ValueError(f"all must share one shape [rows, tokens], but they have {[array.shape for array in rows]}")
+    return rows
+
+
 def scan_backward(inputs: FloatArray, carry: FloatArray, offsets: IntArray) -> FloatArray:
     """Return y with y_t = inputs_t + carry_t * y_(t+1) inside each episode, y after the last decision being 0.
 

@@ -5,7 +5,6 @@ No environment, model or configuration enters here, so that an estimator is a pu
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from horizon_bench.envs.names import check_name
 from horizon_bench.episodes import Episode, Turn
 
 FloatArray = NDArray[np.float64]
@@ -206,8 +206,10 @@ class CreditBatch:
         taken = np.asarray(mask, dtype=np.bool_)
         if taken.ndim != 2 or np.any(taken[:, 1:] & ~taken[:, :-1]):
             raise ValueError("mask must have shape [episodes, decisions] with every row's decisions before its padding")
-        _check_fields("per_turn", per_turn, _PER_TURN)
-        _check_fields("per_episode", per_episode or {}, _PER_EPISODE)
+        for name in per_turn:
+            check_name("field of per_turn", name, _PER_TURN)
+        for name in per_episode or {}:
+            check_name("field of per_episode", name, _PER_EPISODE)
         if "rewards" not in per_turn:
             raise ValueError("per_turn lacks `rewards`")
         arrays = {name: np.asarray(value) for name, value in per_turn.items()}
@@ -258,14 +260,6 @@ def _convert(batch: CreditBatch, name: str, kind: type, length: int | None = Non
     if length is not None and array.shape != (length,):
         raise ValueError(f"{name} has shape {array.shape}, but the offsets ask for ({length},): {rule}")
     object.__setattr__(batch, name, array)
-
-
-def _check_fields(place: str, given: Mapping[str, ArrayLike], known: Mapping[str, type]) -> None:
-    for name in given:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else "."
-            raise ValueError(f"unknown field {name!r} in {place}{hint} known: {', '.join(known)}")
 
 
 def _check_size(batch: CreditBatch, name: str) -> None:

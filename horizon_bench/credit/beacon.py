@@ -16,9 +16,10 @@ import numpy as np
 
 from horizon_bench.credit.arrays import check_share, compact_labels, divide, scan_backward, sum_by
 from horizon_bench.credit.batch import BoolArray, CreditBatch, FloatArray, IntArray
-from horizon_bench.credit.groups import Scale, check_choice, count_weights, episode_scores, group_relative
+from horizon_bench.credit.groups import Scale, count_weights, episode_scores, group_relative
 from horizon_bench.credit.returns import add_step_rewards
 from horizon_bench.credit.states import pair_labels
+from horizon_bench.envs.names import check_name
 
 Mode = Literal["paper", "released"]
 Part = Literal["both", "trajectory", "segment"]
@@ -79,8 +80,8 @@ def beacon(
     Returns:
         Advantages, shape [turns].
     """
-    check_choice("mode", mode, get_args(Mode))
-    check_choice("part", part, get_args(Part))
+    check_name("mode", mode, get_args(Mode))
+    check_name("part", part, get_args(Part))
     batch = _cut(batch, cuts, dropped, seed)
     released = mode == "released"
     divided: Scale = scale if scale is not None else ("none" if released else "group")
@@ -129,7 +130,7 @@ def paper_segment_advantages(
         segments: segment of each decision, shape [turns].
         unfinished: what a segment without its subgoal gets: 0, or 0 - b_k.
     """
-    check_choice("unfinished", unfinished, get_args(Unfinished))
+    check_name("unfinished", unfinished, get_args(Unfinished))
     complete = completed_segments(batch)
     runs, count = compact_labels(pair_labels(batch.episode_of_turn, segments))
     length = sum_by(runs, np.ones(batch.turns), count)
@@ -195,7 +196,7 @@ def drop_subgoals(batch: CreditBatch, share: float, rng: np.random.Generator) ->
 
 
 def _cut(batch: CreditBatch, cuts: Cuts, dropped: float, seed: int) -> CreditBatch:
-    check_choice("cuts", cuts, get_args(Cuts))
+    check_name("cuts", cuts, get_args(Cuts))
     if cuts == "subgoals":
         return batch
     content = zlib.crc32(batch.states.tobytes() + batch.subgoals_reached.tobytes())

@@ -8,7 +8,6 @@ multiplication: `"sequence-truncation+geometric-mask"` is the horizon-length stu
 
 from __future__ import annotations
 
-import difflib
 import logging
 from collections.abc import Callable
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from horizon_bench.credit.arrays import divide
 from horizon_bench.credit.batch import BoolArray, FloatArray
+from horizon_bench.envs.names import check_name
 
 Correction = Callable[..., FloatArray]
 """`f(logprobs, sampling_logprobs, mask, **options)`, arrays of shape [replies, tokens]; returns such weights."""
@@ -160,13 +160,8 @@ def find_correction(name: str) -> Correction:
     Raises:
         ValueError: if a name is unknown, naming the nearest known one.
     """
-    parts = name.split("+")
-    for part in parts:
-        if part not in CORRECTIONS:
-            near = difflib.get_close_matches(part, CORRECTIONS, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else "."
-            raise ValueError(f"unknown correction {part!r}{hint} known, joined by +: {', '.join(CORRECTIONS)}")
-    return CORRECTIONS[name] if len(parts) == 1 else compose(*(CORRECTIONS[part] for part in parts))
+    parts = [CORRECTIONS[check_name("correction", part, CORRECTIONS)] for part in name.split("+")]
+    return parts[0] if len(parts) == 1 else compose(*parts)
 
 
 def correction_report(

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from horizon_bench.credit.arrays import check_numbers, check_share, normalize, scan_backward
-from horizon_bench.credit.batch import BoolArray, CreditBatch, FloatArray
+from horizon_bench.credit.batch import BoolArray, CreditBatch, FloatArray, IntArray
 from horizon_bench.credit.returns import add_step_rewards
 
 Snapshot = TypeVar("Snapshot")
@@ -60,7 +60,7 @@ def critic_targets(
     batch: CreditBatch, *, gamma: float = 0.995, lam: float = 0.95, bootstrap: bool = True
 ) -> FloatArray:
     """Return what the critic should predict at each decision, A + V, shape [turns]."""
-    values = _values(batch, "critic_targets")
+    values = known_values(batch, "critic_targets")
     return generalised_advantages(batch, gamma=gamma, lam=lam, bootstrap=bootstrap) + values
 
 
@@ -72,7 +72,7 @@ def vineppo(batch: CreditBatch, *, gamma: float = 1.0, alpha: float = 0.0) -> Fl
     or `final_values` for an episode cut off by a budget, where given.
 
     Args:
-        batch: with `values` from `snapshot_values` or `fill_values`.
+        batch: with `values`, as `horizon_bench.credit.snapshots.rollout_values` or `snapshot_values` makes them.
         gamma: discount for one decision.
         alpha: weight of the normalised step reward.
 
@@ -93,12 +93,34 @@ def temporal_differences(batch: CreditBatch, *, gamma: float, bootstrap: bool = 
     Raises:
         ValueError: if the batch lacks `values`, or `final_values` that it bootstraps from, or a reward is NaN.
     """
-    values = _values(batch, "this estimator")
+    values = known_values(batch, "this estimator")
     check_numbers("rewards", batch.rewards)
-    following = np.append(values[1:], 0.0)[: batch.turns]
-    ends = batch.offsets[1:][batch.lengths > 0] - 1
-    following[ends] = _tail_values(batch, bootstrap)[batch.lengths > 0]
-    return batch.rewards + gamma * following - values
+    return batch.rewards + gamma * following(values, _tail_values(batch, bootstrap), batch.offsets) - values
+
+
+def following(per_turn: FloatArray, tails: FloatArray, offsets: IntArray) -> FloatArray:
+    """Return the number of the next decision of the same episode, and the episode's tail after its last one, [turns].
+
+    Args:
+        per_turn: one number for each decision, shape [turns].
+        tails: one for each episode, shape [episodes].
+        offsets: shape [episodes + 1].
+    """
+    after = np.append(per_turn[1:], 0.0)[: len(per_turn)]
+    filled = np.diff(offsets) > 0
+    after[offsets[1:][filled] - 1] = tails[filled]
+    return after
+
+
+def known_values(batch: CreditBatch, who: str) -> FloatArray:
+    """Return the values of the states that decisions saw, shape [turns].
+
+    Raises:
+        ValueError: naming who asks, if the batch lacks them.
+    """
+    if batch.values is None:
+        raise ValueError(f"{who} needs the value of every state, but the batch's `values` are missing")
+    return batch.values
 
 
 def snapshot_values(
@@ -209,12 +231,6 @@ def stream_advantages(
         final_values=np.full(episodes, float(final_value)),
     )
     return generalised_advantages(batch, gamma=gamma, lam=lam)
-
-
-def _values(batch: CreditBatch, who: str) -> FloatArray:
-    if batch.values is None:
-        raise ValueError(f"{who} needs the value of every state, but the batch's `values` are missing")
-    return batch.values
 
 
 def _tail_values(batch: CreditBatch, bootstrap: bool) -> FloatArray:

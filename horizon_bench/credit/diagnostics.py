@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from horizon_bench.credit.arrays import compact_labels, divide, episode_sums, group_statistics, sum_by
 from horizon_bench.credit.batch import BoolArray, CreditBatch, FloatArray
 from horizon_bench.credit.beacon import segment_numbers
-from horizon_bench.credit.groups import check_choice
 from horizon_bench.credit.states import pair_labels, state_groups
+from horizon_bench.envs.names import check_name
 
 Scope = Literal["group", "batch"]
 """Whether equal state-action pairs are pooled inside a group or over the whole batch."""
@@ -54,8 +54,8 @@ def pair_conflicts(
         scope: where pairs are pooled.
         rule: what counts as repeated.
     """
-    check_choice("scope", scope, get_args(Scope))
-    check_choice("rule", rule, get_args(Rule))
+    check_name("scope", scope, get_args(Scope))
+    check_name("rule", rule, get_args(Rule))
     pushes = np.asarray(advantages, dtype=np.float64)
     places = state_groups(batch) if scope == "group" else batch.states
     pair, pairs = compact_labels(pair_labels(places, batch.actions))

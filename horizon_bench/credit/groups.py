@@ -23,6 +23,7 @@ from horizon_bench.credit.arrays import (
 )
 from horizon_bench.credit.batch import CreditBatch, FloatArray
 from horizon_bench.credit.returns import add_step_rewards
+from horizon_bench.envs.names import check_name
 
 Scale = Literal["group", "batch", "none"]
 """What the centred score is divided by: the group's deviation, the whole batch's, or nothing."""
@@ -60,8 +61,8 @@ def group_relative(
     Returns:
         Shape [samples]; zeros in a group whose scores are all equal.
     """
-    check_choice("scale", scale, get_args(Scale))
-    check_choice("single", single, get_args(Single))
+    check_name("scale", scale, get_args(Scale))
+    check_name("single", single, get_args(Single))
     (scores,) = as_floats(scores)
     scored = ~np.isnan(scores)
     result = np.zeros(len(scores))
@@ -94,7 +95,7 @@ def leave_one_out(
     Returns:
         Shape [samples].
     """
-    check_choice("single", single, get_args(Single))
+    check_name("single", single, get_args(Single))
     (scores,) = as_floats(scores)
     scored = ~np.isnan(scores)
     result = np.zeros(len(scores))
@@ -115,7 +116,7 @@ def best_of_group(scores: ArrayLike, labels: ArrayLike, *, scale: Scale = "group
     Raises:
         ValueError: if a group holds fewer than two samples, or the scale is `batch`.
     """
-    check_choice("scale", scale, ("group", "none"))
+    check_name("scale", scale, ("group", "none"))
     (scores,) = as_floats(scores)
     given, (labels, _) = np.asarray(labels), compact_labels(np.asarray(labels))
     statistics = group_statistics(scores, labels, ddof=1)
@@ -261,14 +262,8 @@ def episode_scores(batch: CreditBatch) -> FloatArray:
 
 def count_weights(batch: CreditBatch, count: Count) -> FloatArray | None:
     """Return how often each episode enters its group's statistics, shape [episodes]; None for once."""
-    check_choice("count", count, get_args(Count))
+    check_name("count", count, get_args(Count))
     return batch.lengths.astype(np.float64) if count == "turns" else None
-
-
-def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Raise a `ValueError` unless the value is one of the choices."""
-    if value not in choices:
-        raise ValueError(f"{name} is {value!r}, but must be one of {', '.join(choices)}")
 
 
 def _deviation(

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from horizon_bench.credit.arrays import as_floats
 from horizon_bench.credit.batch import FloatArray
-from horizon_bench.credit.groups import Scale, check_choice, group_relative
+from horizon_bench.credit.groups import Scale, group_relative
+from horizon_bench.envs.names import check_name
 
 Aggregation = Literal["sum_then_normalize", "normalize_then_sum"]
 
@@ -39,7 +40,7 @@ def combined_advantages(
     Returns:
         Shape [samples].
     """
-    check_choice("aggregation", aggregation, get_args(Aggregation))
+    check_name("aggregation", aggregation, get_args(Aggregation))
     rewards, weights = as_floats(rewards, weights)
     scored = ~np.isnan(rewards).all(axis=1)
     if aggregation == "sum_then_normalize":

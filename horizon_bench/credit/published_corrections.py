@@ -13,10 +13,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from horizon_bench.credit.arrays import as_floats
+from horizon_bench.credit.arrays import as_floats, as_rows
 from horizon_bench.credit.batch import BoolArray, FloatArray
 from horizon_bench.credit.corrections import LOG_RATIO_BOUND, geometric_ratio, sequence_ratio, token_ratio
-from horizon_bench.credit.groups import check_choice
+from horizon_bench.envs.names import check_name
 
 Level = Literal["token", "seq_sum", "seq_mean", "seq_max"]
 Statistic = Literal["k1", "k2", "k3"]
@@ -43,12 +43,19 @@ class Rejection:
             ValueError: if a name is unknown, a bound no number, or the two differ in number.
         """
         rules = []
-        for name, bounds in zip(names.split(","), thresholds.split(","), strict=True):
+        kinds, spans = names.split(","), thresholds.split(",")
+        if len(kinds) != len(spans):
+            raise ValueError(f"{names!r} are {len(kinds)} rules, but {thresholds!r} bounds {len(spans)}; give as many")
+        for name, span in zip(kinds, spans, strict=True):
             level, _, statistic = name.strip().rpartition("_")
-            check_choice("rejection level", level, get_args(Level))
-            check_choice("rejection statistic", statistic, get_args(Statistic))
-            *low, high = (float(bound) for bound in bounds.split("_"))
-            rules.append(cls(level, statistic, low[0] if low else None, high))  # type: ignore[arg-type]
+            check_name("rejection level", level, get_args(Level))
+            check_name("rejection statistic", statistic, get_args(Statistic))
+            try:
+                *lows, high = map(float, span.split("_"))
+                (low,) = lows or (None,)
+            except ValueError as error:
+                raise ValueError(f"bounds {span!r} of {name!r} should read HIGH or LOW_HIGH, in numbers") from error
+            rules.append(cls(level, statistic, low, high))  # type: ignore[arg-type]
         return tuple(rules)
 
 
@@ -121,7 +128,7 @@ def verl_old_rejection_mask(
         "sequence": lambda *arrays: sequence_ratio(*arrays)[:, None],
         "token": token_ratio,
     }
-    check_choice("level", level, tuple(ratios))
+    check_name("level", level, ratios)
     ratio = ratios[level](logprobs, sampling_logprobs, mask > 0)
     return mask * ((ratio >= (1 / high if low is None else low)) & (ratio <= high))
 
@@ -222,7 +229,7 @@ def trl_weights(
         Shape [rows, tokens] in the token modes (masked tokens have ratio 1, then truncated like the others), [rows, 1]
         in the sequence modes.
     """
-    check_choice("mode", mode, get_args(TrlMode))
+    check_name("mode", mode, get_args(TrlMode))
     logprobs, sampling_logprobs, mask = as_floats(logprobs, sampling_logprobs, mask)
     difference = np.nan_to_num((logprobs - sampling_logprobs) * mask, nan=0.0, posinf=np.inf, neginf=-np.inf)
     if mode.startswith("sequence"):
@@ -241,16 +248,12 @@ def _prepared(logprobs: ArrayLike, sampling_logprobs: ArrayLike, mask: ArrayLike
     Raises:
         ValueError: if the shapes differ or are not [rows, tokens].
     """
-    arrays = as_floats(logprobs, sampling_logprobs, mask)
-    if arrays[0].ndim != 2 or any(array.shape != arrays[0].shape for array in arrays):
-        shapes = [array.shape for array in arrays]
-        raise ValueError(f"log-probabilities and mask must share one shape [rows, tokens], but they have {shapes}")
-    chosen = arrays[2] > 0
-    return np.where(chosen, arrays[0], 0.0), np.where(chosen, arrays[1], 0.0), arrays[2]
+    logprobs, sampling_logprobs, mask = as_rows(logprobs, sampling_logprobs, mask)
+    return np.where(mask > 0, logprobs, 0.0), np.where(mask > 0, sampling_logprobs, 0.0), mask
 
 
 def _ratios(logprobs: FloatArray, sampling_logprobs: FloatArray, mask: FloatArray, level: str) -> FloatArray:
-    check_choice("level", level, ("token", "sequence"))
+    check_name("level", level, ("token", "sequence"))
     chosen: BoolArray = mask > 0
     if level == "token":
         return token_ratio(logprobs, sampling_logprobs, chosen)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Callable
 from functools import partial
@@ -12,9 +11,10 @@ from horizon_bench.credit.batch import FloatArray
 from horizon_bench.credit.beacon import beacon
 from horizon_bench.credit.critics import ppo, vineppo
 from horizon_bench.credit.decisions import group_mean_decisions, leave_one_out_decisions, summed_centred_turns
-from horizon_bench.credit.groups import check_choice, grpo, reinforce_plus_plus, reinforce_plus_plus_baseline, rloo
+from horizon_bench.credit.groups import grpo, reinforce_plus_plus, reinforce_plus_plus_baseline, rloo
 from horizon_bench.credit.returns import reinforce, subgoal_next, subgoal_own
 from horizon_bench.credit.states import gigpo, hindsight
+from horizon_bench.envs.names import check_name
 
 Estimator = Callable[..., FloatArray]
 """`f(batch: CreditBatch, **options)` returns advantages of shape [turns]."""
@@ -68,7 +68,7 @@ def register_estimator(name: str, estimator: Estimator, *, needs: Values | None 
     if not callable(estimator):
         raise ValueError(f"estimator {name!r} is no function")
     if needs is not None:
-        check_choice("needs", needs, get_args(Values))
+        check_name("needs", needs, get_args(Values))
     if ":" in name:
         raise ValueError(f"estimator name {name!r} holds a colon, which is kept for `module:function`")
     if ESTIMATORS.get(name, estimator) is not estimator:
@@ -88,11 +88,7 @@ def find_estimator(name: str) -> Estimator:
     """
     if ":" in name:
         return _import_estimator(name)
-    if name not in ESTIMATORS:
-        near = difflib.get_close_matches(name, ESTIMATORS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"unknown estimator {name!r}{hint} known: {', '.join(ESTIMATORS)}, or `module:function`")
-    return ESTIMATORS[name]
+    return ESTIMATORS[check_name("estimator", name, (*ESTIMATORS, "module:function"))]
 
 
 def _import_estimator(name: str) -> Estimator:

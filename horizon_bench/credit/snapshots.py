@@ -1,7 +1,7 @@
 """Values of the states that episodes went through, from fresh continuations out of each state's snapshot.
 
 The expensive input of `vineppo`: one snapshot for each distinct beginning of an episode, `rollouts` continuations from
-each, all played side by side.
+each, played side by side.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from horizon_bench.credit.batch import FloatArray
 from horizon_bench.envs.settings import Settings
 from horizon_bench.episodes import Episode, Turn
 from horizon_bench.policies.base import Policy, Reply
-from horizon_bench.rollout import Lane, Playable
+from horizon_bench.rollout import Lane, Playable, play_out
 
 Beginning = tuple[int, tuple[str, ...]]
 """Group and the replies given so far."""
@@ -94,7 +94,7 @@ def continued_values(
     for begin, place in order.items():
         chances = streams[place * rollouts : (place + 1) * rollouts]
         lanes += _continuations(instances[begin[0]], begin[0], turns[begin], settings, chances)
-    _play_out(policy, lanes)
+    play_out(policy, lanes)
     played = [lane.close() for lane in lanes]
     returns = np.array([_return(episode, gamma) for episode in played]).reshape(len(order), rollouts)
     return Continued(
@@ -131,18 +131,15 @@ def _continuations(
 
 
 def _reply(turn: Turn) -> Reply:
-    return Reply(turn.reply, turn.prompt_ids, turn.reply_ids, turn.sampling_logprobs, turn.entropy, turn.capped)
-
-
-def _play_out(policy: Policy, lanes: Sequence[Lane]) -> None:
-    live = list(lanes)
-    while live:
-        replies = policy.reply(
-            [lane.observation for lane in live], [lane.env for lane in live], [lane.generator for lane in live]
-        )
-        for lane, reply in zip(live, replies, strict=True):
-            lane.play(reply)
-        live = [lane for lane in live if not lane.over]
+    return Reply(
+        turn.reply,
+        turn.prompt_ids,
+        turn.reply_ids,
+        turn.sampling_logprobs,
+        turn.entropy,
+        turn.capped,
+        turn.extra_tokens,
+    )
 
 
 def _return(episode: Episode, gamma: float) -> float:

@@ -12,15 +12,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from horizon_bench.credit.arrays import as_floats, check_share, whiten
+from horizon_bench.credit.arrays import as_rows, check_share, whiten
 from horizon_bench.credit.batch import FloatArray
-from horizon_bench.credit.groups import (
-    Scale,
-    Single,
-    best_of_group,
-    group_relative,
-    leave_one_out,
-)
+from horizon_bench.credit.groups import Scale, Single, best_of_group, group_relative, leave_one_out
 
 MaskedTokens = Literal["skip", "ignore-mask"]
 
@@ -46,7 +40,7 @@ def token_grpo(
         single: what a group of one gets.
         variance_floor: verl's vectorised version puts epsilon here too.
     """
-    rewards, mask = _rows(rewards, mask)
+    rewards, mask = as_rows(rewards, mask)
     scores = group_relative(
         rewards.sum(axis=1), groups, scale=scale, epsilon=epsilon, single=single, variance_floor=variance_floor
     )
@@ -57,13 +51,13 @@ def token_grpo_best(
     rewards: ArrayLike, mask: ArrayLike, groups: ArrayLike, *, scale: Scale = "group", epsilon: float = 1e-6
 ) -> FloatArray:
     """Return verl's pass@k variant of GRPO: best minus second best score, on the best row's tokens."""
-    rewards, mask = _rows(rewards, mask)
+    rewards, mask = as_rows(rewards, mask)
     return best_of_group(rewards.sum(axis=1), groups, scale=scale, epsilon=epsilon)[:, None] * mask
 
 
 def token_rloo(rewards: ArrayLike, mask: ArrayLike, groups: ArrayLike, *, single: Single = "raw") -> FloatArray:
     """Return verl's RLOO: the row's score minus the mean of the group's others (vectorised: `single="zero"`)."""
-    rewards, mask = _rows(rewards, mask)
+    rewards, mask = as_rows(rewards, mask)
     return leave_one_out(rewards.sum(axis=1), groups, single=single)[:, None] * mask
 
 
@@ -73,7 +67,7 @@ def token_returns(rewards: ArrayLike, mask: ArrayLike, *, gamma: float = 1.0) ->
     A masked token cuts the return: what comes behind it does not reach the tokens before it.
     """
     check_share("gamma", gamma)
-    rewards, mask = _rows(rewards, mask)
+    rewards, mask = as_rows(rewards, mask)
     returns = np.zeros_like(rewards)
     running = np.zeros(len(rewards))
     for time in range(rewards.shape[1] - 1, -1, -1):
@@ -84,7 +78,7 @@ def token_returns(rewards: ArrayLike, mask: ArrayLike, *, gamma: float = 1.0) ->
 
 def token_reinforce_plus_plus(rewards: ArrayLike, mask: ArrayLike, *, gamma: float = 1.0) -> FloatArray:
     """Return verl's REINFORCE++: `token_returns`, whitened over the mask."""
-    rewards, mask = _rows(rewards, mask)
+    rewards, mask = as_rows(rewards, mask)
     return whiten(token_returns(rewards, mask, gamma=gamma), weights=mask) * mask
 
 
@@ -92,7 +86,7 @@ def token_reinforce_plus_plus_baseline(
     rewards: ArrayLike, mask: ArrayLike, groups: ArrayLike, *, single: Single = "raw"
 ) -> FloatArray:
     """Return verl's REINFORCE++ baseline: the row's score minus the group mean, whitened over all generated tokens."""
-    rewards, mask = _rows(rewards, mask)
+    rewards, mask = as_rows(rewards, mask)
     centred = group_relative(rewards.sum(axis=1), groups, scale="none", single=single)
     return whiten(np.repeat(centred[:, None], rewards.shape[1], axis=1), weights=mask) * mask
 
@@ -121,7 +115,7 @@ def token_gae(
         masked_tokens: `skip` leaves rewards and values at masked tokens out; `ignore-mask` is the verl-agent fork's
             older version, into which padded values leak.
     """
-    rewards, values, mask = _rows(rewards, values, mask)
+    rewards, values, mask = as_rows(rewards, values, mask)
     kept = mask if masked_tokens == "skip" else np.ones_like(mask)
     return _masked_scan(rewards, values, kept, np.ones_like(mask), gamma, lam)
 
@@ -145,7 +139,7 @@ def bi_level_gae(
     Raises:
         ValueError: if generated tokens follow the last non-zero reward of a row: they would belong to no turn.
     """
-    rewards, values, mask = _rows(rewards, values, mask)
+    rewards, values, mask = as_rows(rewards, values, mask)
     ends = ((rewards != 0) & (mask > 0)).astype(np.float64)
     open_tail = mask * (np.cumsum(ends[:, ::-1], axis=1)[:, ::-1] == 0)
     if open_tail.any():
@@ -156,14 +150,6 @@ def bi_level_gae(
     over_turns = _masked_scan(rewards, values, ends, np.ones_like(mask), turn_gamma, lam)
     turn_returns = np.where(ends > 0, over_turns + values, 0.0)
     return _masked_scan(turn_returns, values, mask, 1.0 - ends, gamma, lam) * mask
-
-
-def _rows(*arrays: ArrayLike) -> tuple[FloatArray, ...]:
-    """Return the arrays as floats; a `ValueError` unless all share one shape [rows, tokens]."""
-    rows = as_floats(*arrays)
-    if rows[0].ndim != 2 or any(array.shape != rows[0].shape for array in rows):
-        raise ValueError(f"all must share one shape [rows, tokens], but they have {[array.shape for array in rows]}")
-    return rows
 
 
 def _masked_scan(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, get_args
 
+from horizon_bench.envs.names import check_name
 from horizon_bench.envs.parsing import split_thought
 from horizon_bench.milestones.conditions import Knowledge
 from horizon_bench.milestones.plan import MilestonePlan
@@ -30,8 +31,7 @@ class ProgramChecker:
 
     def __post_init__(self) -> None:
         """Check the field."""
-        if self.knowledge not in get_args(Knowledge):
-            raise ValueError(f"knowledge is {self.knowledge!r}, must be one of {', '.join(get_args(Knowledge))}")
+        check_name("knowledge", self.knowledge, get_args(Knowledge))
 
     def done(self, plan: MilestonePlan, seat: Seat) -> tuple[bool, ...]:
         """Return which milestones are met in the seat's state."""

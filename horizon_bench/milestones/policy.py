@@ -19,6 +19,7 @@ from horizon_bench.milestones.checking import Checker, ProgramChecker
 from horizon_bench.milestones.field import field_tokens, with_field
 from horizon_bench.milestones.plan import MilestonePlan, current_of, solver_plan
 from horizon_bench.milestones.reflection import false_claims, plan_text, read_reflection, with_plan
+from horizon_bench.policies import reads
 from horizon_bench.policies.base import Policy, Reply, Seat
 
 Planner = Callable[[Seat], MilestonePlan]
@@ -73,6 +74,12 @@ class Tracker:
         """Index of the milestone to work on, None where all are met."""
         return current_of(self.done)
 
+    def goes_on(self, seat: Seat, decisions: int | None) -> bool:
+        """Return whether the seat still plays this episode, after so many decisions, None if it counts none."""
+        if self.oracle is not seat.oracle:
+            return False
+        return bool(seat.state != seat.oracle.start) if decisions is None else decisions == self.decisions + 1
+
 
 @dataclass(eq=False)
 class MilestonePolicy:
@@ -99,7 +106,7 @@ class MilestonePolicy:
     @property
     def observation(self) -> str:
         """Form of observations that the policy reads."""
-        return str(getattr(self.policy, "observation", "compact"))
+        return reads(self.policy)
 
     def at_temperature(self, temperature: float) -> MilestonePolicy:
         """Return the wrapper of the policy at this temperature; both fill the same costs."""
@@ -125,21 +132,16 @@ class MilestonePolicy:
     def _look(self, seat: Seat) -> Tracker:
         """Return the seat's tracker with z verified for its board, a new one where an episode begins."""
         decisions = getattr(getattr(seat, "game", None), "decisions", None)
-        old = self._trackers.get(seat)
-        going = old is not None and old.oracle is seat.oracle
-        if decisions is None:
-            going = going and seat.state != seat.oracle.start
-        else:
-            going = going and old is not None and decisions == old.decisions + 1
-        if not going or old is None:
+        tracker = self._trackers.get(seat)
+        if tracker is None or not tracker.goes_on(seat, decisions):
             plan = self.planner(seat)
             self.costs.plan_tokens += self._drained(self.planner)
-            old = self._trackers[seat] = Tracker(seat.oracle, plan, 0, confirmed=(False,) * len(plan))
-        old.decisions = decisions or 0
-        old.done = self.checker.done(old.plan, seat)
+            tracker = self._trackers[seat] = Tracker(seat.oracle, plan, 0, confirmed=(False,) * len(plan))
+        tracker.decisions = decisions or 0
+        tracker.done = self.checker.done(tracker.plan, seat)
         self.costs.judge_tokens += self._drained(self.checker)
         self.costs.decisions += 1
-        return old
+        return tracker
 
     def _drained(self, source: object) -> int:
         """Return the tokens of what a model was asked since the last time; 0 for what asks none."""
@@ -182,7 +184,7 @@ class MilestonePolicy:
             return reply
         self.costs.reflections += reflection.stated
         self.costs.reply_tokens += self._count(line)
-        if not len(reply.reply_ids) + reply.extra_tokens:
+        if not reply.tokens:
             tell = getattr(seat, "count_tokens", lambda tokens: None)
             tell(self._count(reply.text))
         return replace(reply, text=rest)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from horizon_bench.credit.batch import BoolArray, FloatArray, IntArray
 from horizon_bench.envs.instances import Workshop, workshop
 from horizon_bench.episodes import Episode
 from horizon_bench.milestones.plan import MilestonePlan
@@ -104,7 +104,7 @@ def _progress(shop: Workshop, episode: Episode, plan: MilestonePlan) -> tuple[li
     return met, moves
 
 
-def area_under_curve(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
+def area_under_curve(scores: FloatArray, positive: BoolArray) -> float:
     """Return the chance that a positive one scores above a negative one, ties counted half; NaN without both.
 
     Args:
@@ -121,7 +121,7 @@ def area_under_curve(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -
 
 
 def _interval(
-    scores: NDArray[np.float64], positive: NDArray[np.bool_], groups: NDArray[np.int64], rng: np.random.Generator
+    scores: FloatArray, positive: BoolArray, groups: IntArray, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Return the 95 % interval of the area, puzzles resampled with all their attempts."""
     members = [np.flatnonzero(groups == group) for group in range(int(groups.max()) + 1)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,11 @@ class Reply:
     """The reply was truncated: the token cap came before its end."""
     extra_tokens: int = 0
     """Tokens generated besides `reply_ids`: for an agent's plans, or by an endpoint, which hides their ids."""
+
+    @property
+    def tokens(self) -> int:
+        """Number of tokens generated for the reply."""
+        return len(self.reply_ids) + self.extra_tokens
 
 
 @runtime_checkable
@@ -80,3 +85,11 @@ class Policy(Protocol):
 
     def at_temperature(self, temperature: float) -> Policy:
         """Return the policy that samples at this temperature; a policy without tokens returns itself."""
+
+
+class Tokenless:
+    """What policies that sample no tokens have in common: there is nothing that a temperature could change."""
+
+    def at_temperature(self, temperature: float) -> Self:
+        """Return itself."""
+        return self

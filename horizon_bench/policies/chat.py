@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, Self, get_args, runtime_checkable
 import numpy as np
 
 from horizon_bench.envs.interfaces import find_interface
+from horizon_bench.envs.names import check_name
 from horizon_bench.policies.base import Policy, Reply, Seat
 
 Role = Literal["system", "user", "assistant"]
@@ -32,8 +33,7 @@ class Message:
 
     def __post_init__(self) -> None:
         """Check the role."""
-        if self.role not in get_args(Role):
-            raise ValueError(f"role is {self.role!r}, must be one of {', '.join(get_args(Role))}")
+        check_name("role", self.role, get_args(Role))
 
 
 Conversation = Sequence[Message]
@@ -72,10 +72,8 @@ class ChatSampling:
         if changes.pop("thought_slip", 0.0):
             raise ValueError("thought_slip is a device of the small model; a language model has none, use 0")
         changes.pop("thoughts", None)
-        known = [field.name for field in fields(self)]
         for name in changes:
-            if name not in known:
-                raise ValueError(f"sampling has no setting {name!r}; known: {', '.join(known)}")
+            check_name("setting of sampling", name, (field.name for field in fields(self)))
         return replace(self, **changes)
 
 
@@ -143,6 +141,12 @@ def reply_cap(interface: str) -> int:
         ValueError: if there is no such interface.
     """
     return ATOMIC_CAP if find_interface(interface).single else MACRO_CAP
+
+
+def before_stop(text: str, stops: Sequence[str]) -> str:
+    """Return the text before the first of some strings, the whole text where it holds none."""
+    places = [place for stop in stops if (place := text.find(stop)) >= 0]
+    return text[: min(places)] if places else text
 
 
 def joined_thought(thought: str, text: str, *, closed: bool = True) -> str:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from horizon_bench.policies.base import Policy, Reply, Seat
+from horizon_bench.policies.base import Reply, Seat, Tokenless
 
 
 @dataclass(frozen=True)
-class ExpertPolicy:
+class ExpertPolicy(Tokenless):
     """Takes an expert move each time, ties broken at random; in a macro several, each after the one before."""
 
     actions: int = 1
@@ -32,13 +32,9 @@ class ExpertPolicy:
             for seat, generator in zip(seats, generators, strict=True)
         ]
 
-    def at_temperature(self, temperature: float) -> Policy:
-        """Return itself: an expert does not sample tokens."""
-        return self
-
 
 @dataclass(frozen=True)
-class NoisyExpertPolicy:
+class NoisyExpertPolicy(Tokenless):
     """An expert that errs with a fixed probability at each decision, whatever the decision holds.
 
     The error takes the place of the whole reply: a random legal move that brings the goal no nearer (in Sudoku a wrong
@@ -70,13 +66,9 @@ class NoisyExpertPolicy:
                 return write_reply(seat.puzzle, (wrong[generator.integers(len(wrong))],))
         return write_reply(seat.puzzle, expert_moves(seat, self.actions, generator))
 
-    def at_temperature(self, temperature: float) -> Policy:
-        """Return itself: it does not sample tokens."""
-        return self
-
 
 @dataclass(frozen=True)
-class RandomPolicy:
+class RandomPolicy(Tokenless):
     """Writes one legal move, all equally likely."""
 
     def reply(
@@ -89,10 +81,6 @@ class RandomPolicy:
             chosen = (moves[generator.integers(len(moves))],) if moves else ()
             replies.append(write_reply(seat.puzzle, chosen))
         return replies
-
-    def at_temperature(self, temperature: float) -> Policy:
-        """Return itself: it does not sample tokens."""
-        return self
 
 
 def expert_moves(seat: Seat, actions: int, generator: np.random.Generator) -> tuple[Any, ...]:

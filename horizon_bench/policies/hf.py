@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from horizon_bench.envs.names import check_name
 from horizon_bench.extras import extra_needed
 from horizon_bench.policies.base import Reply
 from horizon_bench.policies.chat import ChatSampling, Conversation
@@ -37,9 +38,6 @@ _ADAPTER, _ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 
 class HfPolicy(TemplatedChat):
     """A language model that plays: the observation is the user's message, the reply is sampled token by token."""
-
-    has_critic = False
-    """Language models carry no value critic."""
 
     def __init__(self, model: Any, tokenizer: Any, sampling: ChatSampling | None = None, name: str = "") -> None:
         """Join a model and its tokenizer.
@@ -78,9 +76,7 @@ class HfPolicy(TemplatedChat):
         """
         place = device or ("cuda" if torch.cuda.is_available() else "cpu")
         kind = dtype or ("float32" if place == "cpu" else "bfloat16")
-        if kind not in DTYPES:
-            raise ValueError(f"dtype is {dtype!r}, must be one of {', '.join(DTYPES)}")
-        model, tokenizer = _load(str(name), DTYPES[kind], revision)
+        model, tokenizer = _load(str(name), DTYPES[check_name("dtype", kind, DTYPES)], revision)
         return cls(model.to(place).eval(), tokenizer, sampling, str(name))
 
     def save(self, folder: str | Path) -> None:

@@ -8,10 +8,10 @@ from typing import TextIO
 
 import numpy as np
 
-from horizon_bench.policies.base import Policy, Reply, Seat
+from horizon_bench.policies.base import Reply, Seat, Tokenless
 
 
-class HumanPolicy:
+class HumanPolicy(Tokenless):
     """Asks a person for each reply, one lane after the other; works with piped input as well."""
 
     observation = "text"
@@ -35,10 +35,6 @@ class HumanPolicy:
         return [
             Reply(self._ask(observation, place, len(observations))) for place, observation in enumerate(observations, 1)
         ]
-
-    def at_temperature(self, temperature: float) -> Policy:
-        """Return itself: a person does not sample tokens."""
-        return self
 
     def _ask(self, observation: str, place: int, boards: int) -> str:
         """Show one observation and return the line that is written.

@@ -190,12 +190,11 @@ def shared_length(prompts: Sequence[NDArray[np.int64]]) -> int:
 
 def pad_left(prompts: Sequence[NDArray[np.int64]], device: Any = None) -> tuple[Tensor, Tensor]:
     """Return prompts filled up with 0 in front, and a mask that is 1 at their tokens, shape [rows, tokens] each."""
-    longest = max(map(len, prompts))
-    ids, mask = np.zeros((2, len(prompts), longest), dtype=np.int64)
-    for row, prompt in enumerate(prompts):
-        ids[row, longest - len(prompt) :] = prompt
-        mask[row, longest - len(prompt) :] = 1
-    return torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device)
+    lengths = np.array([len(prompt) for prompt in prompts])
+    inside = np.arange(lengths.max()) >= lengths.max() - lengths[:, None]
+    ids = np.zeros(inside.shape, dtype=np.int64)
+    ids[inside] = np.concatenate(prompts)
+    return torch.from_numpy(ids).to(device), torch.from_numpy(inside).long().to(device)
 
 
 def reply_logprobs(

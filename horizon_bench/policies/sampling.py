@@ -142,7 +142,7 @@ def sample_plainly(
 
 def _draw(rows: _Rows, log_p: Tensor, uniforms: Tensor, time: int, slip: float) -> Tensor:
     """Return the next token of each live row and record it with its log-probability and entropy."""
-    log_q = _slipped(log_p, rows.thinking, slip)
+    log_q = _slipped(log_p, rows.thinking, slip, log_p.shape[-1]) if slip else log_p
     weights = log_q.exp()
     chosen = (weights.cumsum(-1) < uniforms[:, None]).sum(-1).clamp(max=weights.shape[-1] - 1)
     rows.ids[rows.index, time] = chosen
@@ -152,12 +152,16 @@ def _draw(rows: _Rows, log_p: Tensor, uniforms: Tensor, time: int, slip: float) 
     return chosen
 
 
-def _slipped(log_p: Tensor, thinking: Tensor, slip: float) -> Tensor:
-    """Return log-probabilities of the mixture: with probability `slip` a thought token is any token at random."""
-    if not slip:
-        return log_p
+def _slipped(log_p: Tensor, thinking: Tensor, slip: float, words: int) -> Tensor:
+    """Return log-probabilities of the mixture: with probability `slip` a thought token is any of `words` at random."""
     share = slip * thinking
-    return torch.log(log_p.exp() * (1.0 - share) + share / log_p.shape[-1])
+    return torch.log(log_p.exp() * (1.0 - share) + share / words)
+
+
+def _thinking(replies: Tensor, marks: Marks) -> Tensor:
+    """Return 1 for the tokens up to the first `</think>` of each reply, else 0, shape [rows, tokens]."""
+    closed = (replies == marks.thought_end).long()
+    return ((closed.cumsum(1) - closed) == 0).float()
 
 
 def _prefill(model: TinyForCausalLM, prompts: Tensor, cap: int) -> tuple[Tensor, list[Tensor]]:
@@ -203,10 +207,7 @@ def reply_outputs(
     logits = model.lm_head(states) / sampling.temperature
     found = logits.gather(1, replies[row, place][:, None])[:, 0] - logits.logsumexp(-1)
     if sampling.slip:
-        closed = (replies == marks.thought_end).long()
-        thinking = ((closed.cumsum(1) - closed) == 0).to(found.dtype)[row, place]
-        share = sampling.slip * thinking
-        found = torch.log(found.exp() * (1.0 - share) + share / logits.shape[-1])
+        found = _slipped(found, _thinking(replies, marks)[row, place], sampling.slip, logits.shape[-1])
     logprobs = torch.zeros(mask.shape).index_put((row, place), found).masked_fill(~mask, 0.0)
     return logprobs, _first_values(model, states, row, place)
 
@@ -229,10 +230,8 @@ def plain_reply_outputs(
     logits = model.lm_head(hidden) / sampling.temperature
     logprobs = logits.gather(2, replies[:, :, None])[:, :, 0] - logits.logsumexp(-1)
     if sampling.slip:
-        closed = (replies == marks.thought_end).long()
-        thinking = ((closed.cumsum(1) - closed) == 0).to(logprobs.dtype)
-        share = sampling.slip * thinking
-        logprobs = torch.log(logprobs.exp() * (1.0 - share) + share / logits.shape[-1])
+        thinking = _thinking(replies, marks).to(logprobs.dtype)
+        logprobs = _slipped(logprobs, thinking, sampling.slip, logits.shape[-1])
     values = None if model.value_head is None else model.value_head(hidden[:, 0])[:, 0]
     return logprobs.masked_fill(~mask, 0.0), values
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from horizon_bench.policies.chat import ChatSampling, Chatting, Conversation, as_conversation
+from horizon_bench.policies.chat import ChatSampling, Chatting, Conversation, as_conversation, before_stop
 
 
 class TemplatedChat(Chatting):
@@ -69,9 +69,7 @@ class TemplatedChat(Chatting):
 
     def reply_text(self, prompt: str, ids: NDArray[np.int64]) -> str:
         """Return what the environment reads: cut before a stop string, with the thought that the prompt has opened."""
-        text = self.decode(ids.tolist())
-        cuts = [place for stop in self.sampling.stop if (place := text.find(stop)) >= 0]
-        text = text[: min(cuts)] if cuts else text
+        text = before_stop(self.decode(ids.tolist()), self.sampling.stop)
         return f"<think>{text}" if opens_thought(prompt) else text
 
 

@@ -234,8 +234,8 @@ class TinyModel(TinyPreTrainedModel):
         mask[:prefix, :prefix] = True
         return mask
 
-    def _mask(self, attention_mask: Tensor | None, length: int, first_query: int) -> Tensor:
-        """Return the mask for attention from the caller's 4D mask, 2D padding mask, or none."""
+    def _mask(self, attention_mask: Tensor | None, length: int) -> Tensor:
+        """Return who sees whom, by the caller's 4D mask, 2D padding mask, or none."""
         if attention_mask is not None and attention_mask.dim() == 4:
             return attention_mask
         mask = self.prefix_mask(length)[None, None]
@@ -266,7 +266,7 @@ class TinyModel(TinyPreTrainedModel):
         if position_ids is None:
             position_ids = torch.arange(length, device=input_ids.device)
         hidden = self.embed(input_ids, position_ids)
-        mask = self._mask(attention_mask, length, first_query)
+        mask = self._mask(attention_mask, length)
         for block in self.blocks[:-1]:
             hidden = block(hidden, mask)[0]
         hidden = self.blocks[-1](hidden, mask[:, :, first_query:], first_query)[0]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from horizon_bench.policies.chat import joined_thought
+from horizon_bench.policies.chat import before_stop, joined_thought
 
 PASSING = frozenset({408, 409, 425, 429})
 """Statuses under 500 that may pass; all from 500 on may."""
@@ -117,16 +117,13 @@ def read_answer(body: bytes, stop: tuple[str, ...] = (), clean: Callable[[str], 
     try:
         choice = content["choices"][0]
         message = choice["message"]
-        text, thought = (
-            _text(message.get("content")),
-            _text(message.get("reasoning_content") or message.get("reasoning")),
-        )
+        written = _text(message.get("content"))
+        thought = _text(message.get("reasoning_content") or message.get("reasoning"))
         reason = choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise RequestError("unreadable reply", f"no choices[0].message in it ({type(error).__name__})") from error
-    cuts = [place for string in stop if (place := text.find(string)) >= 0]
-    text = text[: min(cuts)] if cuts else text
-    capped = reason == "length" and not cuts
+    text = before_stop(written, stop)
+    capped = reason == "length" and text == written
     whole = joined_thought(thought, text, closed=bool(text) or not capped)
     usage = content.get("usage") if isinstance(content.get("usage"), dict) else {}
     prompt_tokens, reply_tokens = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")

@@ -63,8 +63,7 @@ class EndpointSettings:
         object.__setattr__(self, "base_url", _checked_url(self.base_url))
         if not self.model.strip():
             raise ValueError(f"the endpoint's model is missing; write {_FORM}")
-        for name in ("concurrency", "retries"):
-            least = 1 if name == "concurrency" else 0
+        for name, least in (("concurrency", 1), ("retries", 0)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
         for name in ("timeout_seconds", "first_wait_seconds", "longest_wait_seconds", "longest_pause_seconds"):

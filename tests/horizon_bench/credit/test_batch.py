@@ -141,9 +141,9 @@ def test_numbers_that_no_sum_survives_are_refused(name: str, number: float) -> N
 
 def test_unknown_and_missing_fields_of_padded_arrays_are_named() -> None:
     mask, rewards = [[True, True, False]], {"rewards": [[1, 2, 3]]}
-    with pytest.raises(ValueError, match="unknown field 'reward' in per_turn; did you mean 'rewards'"):
+    with pytest.raises(ValueError, match="unknown field of per_turn 'reward'; did you mean 'rewards'"):
         CreditBatch.from_padded(mask, {"reward": [[1, 2, 3]]})
-    with pytest.raises(ValueError, match="unknown field 'grop' in per_episode; did you mean 'group'"):
+    with pytest.raises(ValueError, match="unknown field of per_episode 'grop'; did you mean 'group'"):
         CreditBatch.from_padded(mask, rewards, {"grop": [0]})
     with pytest.raises(ValueError, match="lacks `rewards`"):
         CreditBatch.from_padded(mask, {"states": [[1, 2, 3]]})

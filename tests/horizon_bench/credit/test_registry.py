@@ -76,7 +76,7 @@ def test_the_import_path_keeps_what_the_registered_function_needs(monkeypatch: p
 def test_what_is_no_estimator_or_needs_the_unknown_is_refused() -> None:
     with pytest.raises(ValueError, match="is no function"):
         register_estimator("three", 3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="needs is 'critc', but must be one of critic, rollouts"):
+    with pytest.raises(ValueError, match=r"unknown needs 'critc'; did you mean 'critic'\? known: critic, rollouts"):
         register_estimator("valued", only_last, needs="critc")  # type: ignore[arg-type]
     assert "valued" not in ESTIMATORS
 

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
@@ -7,10 +11,23 @@ from curricula import load_bank
 from horizon_bench.credit import CreditBatch, find_estimator
 from horizon_bench.credit.snapshots import rollout_values
 from horizon_bench.envs import Settings
-from horizon_bench.policies import ExpertPolicy, NoisyExpertPolicy
+from horizon_bench.policies import ExpertPolicy, NoisyExpertPolicy, Reply, Seat
 from horizon_bench.rollout import rollout
+from puzzles.sudoku import Sudoku
 
 INSTANCES = load_bank("T1", "test")[:3]
+
+
+class Thinker(ExpertPolicy):
+    """An expert whose replies cost ten tokens more than they show; remembers how many boards it saw at a time."""
+
+    rounds: ClassVar[list[int]] = []
+
+    def reply(
+        self, observations: Sequence[str], seats: Sequence[Seat], generators: Sequence[np.random.Generator]
+    ) -> list[Reply]:
+        self.rounds.append(len(observations))
+        return [replace(reply, extra_tokens=10) for reply in super().reply(observations, seats, generators)]
 
 
 def test_the_expert_succeeds_from_every_state() -> None:
@@ -39,6 +56,24 @@ def test_attempts_share_the_continuations_of_a_shared_state() -> None:
     batch = CreditBatch.from_episodes(episodes)
     starts = values[batch.offsets[:-1]].reshape(len(INSTANCES), 3)
     assert (starts == starts[:, :1]).all()
+
+
+def test_a_continuation_has_no_more_tokens_left_than_the_episode_had() -> None:
+    """The budget lacks one token for the whole way, so that no state of an episode is worth anything."""
+    instance = INSTANCES[0]
+    settings = Settings(max_tokens=10 * instance.distance - 1)
+    (episode,) = rollout(Thinker(), [instance], settings)
+    assert episode.decisions == instance.distance > 1
+    values = rollout_values(Thinker(), [episode], [instance], settings, rollouts=1)
+    assert values.tolist() == [0.0] * episode.decisions
+
+
+def test_no_more_episodes_are_in_play_than_the_puzzle_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sudoku, "most_at_once", 2)
+    monkeypatch.setattr(Thinker, "rounds", [])
+    episodes = rollout(Thinker(), INSTANCES, Settings())
+    rollout_values(Thinker(), episodes, INSTANCES, Settings(), rollouts=3)
+    assert max(Thinker.rounds) == 2
 
 
 def test_chance_in_the_environment_is_refused() -> None:
