@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
+
+from horizon_bench.envs.names import check_name
 
 REPLAY_LIMIT = 2.0
 """Most replayed replies as a multiple of the new ones, as published."""
@@ -67,8 +68,7 @@ class MiraConfig:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        if self.loss not in LOSS_NAMES:
-            raise ValueError(f"unknown loss {self.loss!r}; known: {', '.join(LOSS_NAMES)}")
+        check_name("loss", self.loss, LOSS_NAMES)
         for name in ("lam", "gamma", "likelihood_low", "likelihood_high", "failure_share", "success_low"):
             _within(name, getattr(self, name), 0.0, 1.0)
         _within("likelihood_high", self.likelihood_high, self.likelihood_low, 1.0)
@@ -118,8 +118,4 @@ MIRA_VARIANTS: dict[str, MiraConfig] = {
 
 def find_variant(name: str) -> MiraConfig:
     """Return a variant by name; an unknown one raises `ValueError` that names the nearest."""
-    if name not in MIRA_VARIANTS:
-        near = difflib.get_close_matches(name, MIRA_VARIANTS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"unknown variant of MiRA {name!r}{hint} known: {', '.join(MIRA_VARIANTS)}")
-    return MIRA_VARIANTS[name]
+    return MIRA_VARIANTS[check_name("variant of MiRA", name, MIRA_VARIANTS)]

@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from horizon_bench.credit.batch import BoolArray, FloatArray
 from horizon_bench.episodes import Episode
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 
 def progress_labels(times: Sequence[int], length: int, subgoals: int | None = None) -> FloatArray:

@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from horizon_bench.credit.arrays import check_share, return_to_go
-from horizon_bench.credit.batch import BoolArray, CreditBatch, FloatArray, IntArray
-from horizon_bench.credit.critics import temporal_differences
+from horizon_bench.credit.batch import BoolArray, CreditBatch, FloatArray
+from horizon_bench.credit.critics import following, known_values, temporal_differences
 
 
 def shaped_rewards(
@@ -30,20 +30,6 @@ def shaped_rewards(
         gamma: discount of the returns that are compared.
     """
     return rewards + coefficient * (gamma * after - before)
-
-
-def following(per_turn: FloatArray, tails: FloatArray, offsets: IntArray) -> FloatArray:
-    """Return the number of the next decision of the same episode, and the episode's tail after its last one.
-
-    Args:
-        per_turn: one number for each decision, shape [turns].
-        tails: one for each episode, shape [episodes].
-        offsets: first decision of each episode and the end, shape [episodes + 1].
-    """
-    after = np.append(per_turn[1:], 0.0)[: len(per_turn)]
-    filled = np.diff(offsets) > 0
-    after[offsets[1:][filled] - 1] = tails[filled]
-    return after
 
 
 def mixed_advantages(
@@ -79,7 +65,5 @@ def mixed_advantages(
     after = following(potentials, tails, batch.offsets)
     shaped = shaped_rewards(batch.rewards, potentials, after, coefficient=shaping, gamma=gamma)
     one_step = temporal_differences(replace(batch, rewards=shaped), gamma=gamma, bootstrap=False)
-    if batch.values is None:
-        raise ValueError("mixed advantages need the value of every state, but the batch's `values` are missing")
-    whole = return_to_go(batch.rewards, batch.offsets, gamma) - batch.values
+    whole = return_to_go(batch.rewards, batch.offsets, gamma) - known_values(batch, "mixed_advantages")
     return lam * one_step + (1.0 - lam) * whole

@@ -29,10 +29,19 @@ from horizon_bench.mira.replay import ReplayBuffer, Replayed
 from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.policies.vocabulary import FEEDBACK
 from horizon_bench.rollout import rollout
-from horizon_bench.training.checkpoint import last_checkpoint
 from horizon_bench.training.configs import RolloutConfig, UpdateConfig
 from horizon_bench.training.metrics import rollout_metrics
-from horizon_bench.training.rl import Instances, OnEvaluation, OnUpdate, RlReport, draw_evenly
+from horizon_bench.training.team import Team
+from horizon_bench.training.updates import (
+    Instances,
+    OnEvaluation,
+    OnUpdate,
+    RlReport,
+    as_player,
+    draw_evenly,
+    instances_at,
+    run_updates,
+)
 from solvers import oracle as make_oracle
 
 with extra_needed():
@@ -75,7 +84,6 @@ def train_mira(
     Raises:
         ValueError: for another reward than the outcome, or a checkpoint or buffer of another run.
     """
-    place = None if folder is None else Path(folder)
     trainer = MiraTrainer(
         policy,
         settings,
@@ -83,21 +91,9 @@ def train_mira(
         update_config or UpdateConfig(),
         mira_config or MiraConfig(),
         seed,
-        None if place is None else place.parent / REPLAY_FOLDER,
+        None if folder is None else Path(folder).parent / REPLAY_FOLDER,
     )
-    config = trainer.config
-    newest = None if place is None else last_checkpoint(place)
-    first = trainer.resume(newest[1]) if newest else trainer.start()
-    path, stopped, update = newest[1] if newest else None, False, first
-    while update < config.updates and not stopped:
-        metrics, episodes = trainer.update(update, instances)
-        update += 1
-        stopped = bool(on_update and on_update(update, metrics, episodes))
-        if on_evaluation and config.evaluate_every and update % config.evaluate_every == 0:
-            stopped = bool(on_evaluation(update, trainer.player)) or stopped
-        if place is not None and (update % config.checkpoint_every == 0 or update == config.updates or stopped):
-            path = trainer.save(place, update)
-    return RlReport(update, first, stopped, path)
+    return run_updates(trainer, instances, folder, on_update, on_evaluation)
 
 
 class MiraTrainer:
@@ -127,13 +123,9 @@ class MiraTrainer:
         self.policy, self.settings, self.rollout, self.config, self.mira, self.seed = (
             policy, settings, rollout_config, config, mira, seed,
         )  # fmt: skip
-        self.player = policy.with_sampling(
-            temperature=rollout_config.temperature,
-            max_new_tokens=rollout_config.max_new_tokens or policy.model.config.max_reply_tokens,
-            thought_slip=rollout_config.thought_slip,
-            thoughts=settings.thought != "none",
-        )
-        self.learner = PolicyLearner(policy, self.player.sampling, config, mira)
+        self.team = Team()
+        self.player = as_player(policy, settings, rollout_config)
+        self.learner = PolicyLearner(self.player, config, mira)
         self.critics = Critics(policy.model, mira.critic_rate, potential=mira.shaping > 0)
         self.buffer = ReplayBuffer(folder, mira.replay_updates)
         self._targets: dict[int, CriticTargets] = {}
@@ -163,20 +155,15 @@ class MiraTrainer:
             "critics_optimiser": self.critics.optimiser,
         }
 
-    def start(self) -> int:
-        """Begin afresh: empty the buffer; returns 0."""
-        self.buffer.rewind(0)
-        return 0
-
     def save(self, folder: Path, update: int) -> Path:
         """Write a checkpoint and drop what the buffer needs no more; returns its path."""
         path = save_state(folder, update, self.policy, self._parts, self.identity, self.config.keep_checkpoints)
         self.buffer.prune(update)
         return path
 
-    def resume(self, path: Path) -> int:
-        """Put a checkpoint's state in place and return its update."""
-        update = load_state(path, self.policy, self._parts, self.identity)
+    def resume(self, path: Path | None) -> int:
+        """Put a checkpoint's state and the buffer's in place and return the update; 0 and nothing without one."""
+        update = 0 if path is None else load_state(path, self.policy, self._parts, self.identity)
         self.buffer.rewind(update)
         return update
 
@@ -190,9 +177,7 @@ class MiraTrainer:
             instances: training instances or their schedule.
         """
         draw, play, judge, again, order = np.random.SeedSequence((self.seed, number)).spawn(5)
-        pool = instances(number) if callable(instances) else instances
-        if not len(pool):
-            raise ValueError(f"there are no training instances for update {number + 1}")
+        pool = instances_at(number, instances)
         self._rules = workshop(pool[0].puzzle, pool[0].size or None, False).plain
         rate = self.learner.begin(number)
         near, others = self._draw(number, pool, np.random.default_rng(draw))

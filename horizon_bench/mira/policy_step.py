@@ -17,11 +17,11 @@ from horizon_bench.mira.critics import Critics
 from horizon_bench.mira.losses import REPLY_LOSSES, Replies
 from horizon_bench.mira.objective import mixed_advantages
 from horizon_bench.mira.replay import plausible
-from horizon_bench.policies.sampling import Sampling, reply_outputs
 from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.policies.tiny_model import TinyForCausalLM
 from horizon_bench.training.batches import ReplyBatch
 from horizon_bench.training.configs import UpdateConfig
+from horizon_bench.training.scoring import batch_logprobs, reply_scores
 
 with extra_needed():
     import torch
@@ -46,16 +46,15 @@ class Material:
 class PolicyLearner:
     """Policy, frozen reference and optimiser."""
 
-    def __init__(self, policy: TinyPolicy, sampling: Sampling, config: UpdateConfig, mira: MiraConfig) -> None:
+    def __init__(self, policy: TinyPolicy, config: UpdateConfig, mira: MiraConfig) -> None:
         """Prepare to train a policy's model in place.
 
         Args:
-            policy: holds the model.
-            sampling: of the distribution that replies are drawn from.
+            policy: holds the model, and samples as it plays.
             config: learning rate, micro-batches, clipping.
             mira: how a phase learns.
         """
-        self.policy, self.sampling, self.config, self.mira = policy, sampling, config, mira
+        self.policy, self.config, self.mira = policy, config, mira
         self.reference = _frozen(policy.model)
         self.optimiser = torch.optim.AdamW(
             policy.model.parameters(),
@@ -68,7 +67,7 @@ class PolicyLearner:
         """Set up an update: freeze the reference where a phase begins, set and return the learning rate."""
         if number % self.mira.phase_updates == 0:
             self.reference.load_state_dict(self.policy.model.state_dict())
-        rate = self.config.learning_rate * min(1.0, (number + 1) / max(1, self.config.warmup_updates))
+        rate = self.config.learning_rate * self.config.warmth(number)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         return rate
@@ -90,7 +89,8 @@ class PolicyLearner:
             shaping=mira.shaping_at(number),
         )
         fresh = sum(lengths[: len(new)])
-        current = self._logprobs(self.policy.model, batch, torch.arange(fresh, len(batch)))
+        rows = torch.arange(fresh, len(batch))
+        current = batch_logprobs(self.policy, self.policy.model, batch, rows, self.config.micro_batch)
         current[:fresh] = batch.sampling_logprobs[:fresh]  # the policy that wrote them is the present one
         return Material(batch, current, advantages, np.repeat(solved.astype(np.float64), lengths), fresh)
 
@@ -142,26 +142,16 @@ class PolicyLearner:
 
     def _told(self, number: int, material: Material, rows: Tensor) -> Replies:
         """Return what the loss is told of the chosen replies."""
-        known = number % self.mira.phase_updates == 0
-        reference = material.current if known else self._logprobs(self.reference, material.batch, rows)
+        reference = material.current
+        if number % self.mira.phase_updates:
+            size = self.config.micro_batch
+            reference = batch_logprobs(self.policy, self.reference, material.batch, rows, size)
         return Replies(
             reference[rows].sum(1),
             material.batch.sampling_logprobs[rows].sum(1),
             torch.from_numpy(material.advantages).float()[rows],
             torch.from_numpy(material.solved).float()[rows],
         )
-
-    @torch.no_grad()
-    def _logprobs(self, model: TinyForCausalLM, batch: ReplyBatch, rows: Tensor) -> Tensor:
-        """Return the log-probability of each token of some replies, shape of all replies."""
-        result = torch.zeros(batch.replies.shape)
-        for chosen in batch.micro_batches(rows, self.config.micro_batch) if len(rows) else ():
-            part = batch.select(chosen)
-            result[chosen, : part.mask.shape[1]] = self._scores(model, part)
-        return result
-
-    def _scores(self, model: TinyForCausalLM, part: ReplyBatch) -> Tensor:
-        return reply_outputs(model, part.prompts, part.replies, part.mask, self.sampling, self.policy.marks)[0]
 
     def _step(
         self, batch: ReplyBatch, replies: Replies, rows: Tensor, places: Tensor, tokens: Tensor
@@ -179,7 +169,7 @@ class PolicyLearner:
         loss_of, total = REPLY_LOSSES[self.mira.loss], 0.0
         for here in torch.split(places, self.config.micro_batch):
             part = batch.select(rows[here])
-            logprobs = self._scores(self.policy.model, part)
+            logprobs = reply_scores(self.policy, self.policy.model, part)[0]
             tokens[rows[here], : part.mask.shape[1]] = logprobs.detach()
             told = Replies(*(getattr(replies, field.name)[here] for field in fields(Replies)))
             loss = loss_of(logprobs.sum(1), told, self.mira.beta).sum() / len(places)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
 from horizon_bench.episodes import Episode
 from horizon_bench.extras import extra_needed
+from horizon_bench.policies.language_sampling import pad_left
 
 with extra_needed():
     import torch
@@ -47,9 +47,14 @@ class ReplyBatch:
         logprobs = np.zeros(mask.shape, dtype=np.float32)
         replies[mask] = np.concatenate([turn.reply_ids for turn in turns])
         logprobs[mask] = np.concatenate([turn.sampling_logprobs for turn in turns])
-        prompts, inside = _padded_left([turn.prompt_ids for turn in turns])
-        arrays = (prompts, replies, logprobs, mask, inside)
-        return cls(*(None if array is None else torch.from_numpy(array) for array in arrays))  # type: ignore[arg-type]
+        prompts, inside = pad_left([turn.prompt_ids for turn in turns])
+        return cls(
+            prompts,
+            torch.from_numpy(replies),
+            torch.from_numpy(logprobs),
+            torch.from_numpy(mask),
+            None if inside.all() else inside.bool(),
+        )
 
     def __len__(self) -> int:
         """Return the number of replies."""
@@ -81,14 +86,3 @@ class ReplyBatch:
     def micro_batches(self, rows: Tensor, size: int) -> list[Tensor]:
         """Return the given rows in parts of at most `size`, replies of like length together."""
         return list(torch.split(self.by_length(rows), size))
-
-
-def _padded_left(rows: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None]:
-    """Return rows of ids padded at their front, and where ids stand; no mask where all are equally long."""
-    lengths = np.array([len(row) for row in rows])
-    if (lengths == lengths[0]).all():
-        return np.stack(rows), None
-    inside = np.arange(lengths.max()) >= lengths.max() - lengths[:, None]
-    ids = np.zeros(inside.shape, dtype=np.int64)
-    ids[inside] = np.concatenate(rows)
-    return ids, inside

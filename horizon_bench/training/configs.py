@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 from horizon_bench.credit import Estimator, find_correction, find_estimator
+from horizon_bench.envs.names import check_name
 from horizon_bench.training.halves import HALF_MODES
 from horizon_bench.training.traces import MODE_TOKENS, TargetSettings
 
 SIGNS = ("both", "positive", "negative")
 """Which advantages an update learns from."""
 
-REDUCTIONS = ("token-mean", "sequence-mean", "sequence-sum")
+Reduction = Literal["token-mean", "sequence-mean", "sequence-sum"]
+"""`token-mean`: mean over all tokens, long replies weigh more. `sequence-mean`: mean over a reply's tokens, then over
+replies. `sequence-sum`: sum over a reply's tokens, then mean over replies (the policy gradient as written)."""
+
+REDUCTIONS = get_args(Reduction)
 """How the tokens of a batch become one number."""
 
 OWN_LOSSES = ("reinforce", "ppo-token", "ppo-sequence")
@@ -147,18 +151,15 @@ class UpdateConfig:
         for name in ("estimator", "correction", "loss", "reduction", "signs"):
             if not isinstance(getattr(self, name), str):
                 raise ValueError(f"{name} is chosen by its name, a text, not {getattr(self, name)!r}")
-        _check_name("signs", self.signs, SIGNS)
-        _check_name("reduction", self.reduction, REDUCTIONS)
+        check_name("signs", self.signs, SIGNS)
+        check_name("reduction", self.reduction, REDUCTIONS)
         _check_loss(self.loss)
         _check_options(self.estimator, find_estimator(self.estimator), self.estimator_options)
         find_correction(self.correction)
 
-
-def _check_name(kind: str, name: str, known: tuple[str, ...]) -> None:
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"unknown {kind} {name!r}{hint} known: {', '.join(known) or 'none'}")
+    def warmth(self, number: int) -> float:
+        """Return the share of the learning rates that the update after `number` finished ones takes."""
+        return min(1.0, (number + 1) / max(1, self.warmup_updates))
 
 
 def _check_options(name: str, estimator: Estimator, options: Mapping[str, Any]) -> None:
@@ -168,8 +169,9 @@ def _check_options(name: str, estimator: Estimator, options: Mapping[str, Any]) 
     except (TypeError, ValueError):
         return
     if not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters):
+        known = [one.name for one in parameters] or ["(none)"]
         for option in options:
-            _check_name(f"option of estimator {name!r}", option, tuple(one.name for one in parameters))
+            check_name(f"option of estimator {name!r}", option, known)
 
 
 def _check_loss(name: str) -> None:

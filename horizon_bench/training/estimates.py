@@ -6,10 +6,10 @@ sheets times a share that real programs reach.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from horizon_bench.envs.names import check_name
 
 GIB = 2**30
 
@@ -170,7 +170,7 @@ def estimate(shape: ModelShape, load: Load, gpu: str = "h100", count: int = 1, *
         load.micro_batch * load.longest_reply * shape.vocabulary * 2 * 2 + load.longest_reply * shape.vocabulary * 8
     )
     cache = load.rows * tokens * shape.cache_bytes
-    played = load.episodes * load.decisions * load.updates
+    played, seconds = load.episodes * load.decisions * load.updates, _decision_seconds(shape, load, device)
     flops = FLOP_SHARE * device.teraflops * 1e12 * count
     learned = 8 * weights * (load.prompt_tokens + load.reply_tokens)
     return Estimate(
@@ -179,13 +179,9 @@ def estimate(shape: ModelShape, load: Load, gpu: str = "h100", count: int = 1, *
         learning_gib=(kept + block + logits) / GIB,
         playing_gib=cache / GIB,
         sft_hours=load.sft_traces * learned / flops / 3600,
-        playing_hours=played * _decision_seconds(shape, load, device) / count / 3600,
+        playing_hours=played * seconds / count / 3600,
         learning_hours=played * learned / flops / 3600,
-        evaluation_hours=load.evaluated_episodes
-        * load.decisions
-        * _decision_seconds(shape, load, device)
-        / count
-        / 3600,
+        evaluation_hours=load.evaluated_episodes * load.decisions * seconds / count / 3600,
     )
 
 
@@ -199,17 +195,9 @@ def _decision_seconds(shape: ModelShape, load: Load, device: Gpu) -> float:
 
 def find_gpu(name: str) -> Gpu:
     """Return a GPU by name; an unknown one raises `ValueError` that names the nearest."""
-    return GPUS[_known("GPU", name, GPUS)]
+    return GPUS[check_name("GPU", name, GPUS)]
 
 
 def find_shape(model: str) -> ModelShape | None:
     """Return the shape of a model that need not be at hand, else None."""
     return SHAPES.get(model)
-
-
-def _known(kind: str, name: str, known: Mapping[str, Any]) -> str:
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ";"
-        raise ValueError(f"unknown {kind} {name!r}{hint} known: {', '.join(known)}")
-    return name

@@ -45,6 +45,9 @@ def grpo_arguments(
         config: learning rate, updates and clipping.
         parts: parts that a batch is learned in, one after another; changes nothing but memory.
         others: further arguments of `GRPOConfig`, such as `use_vllm`.
+
+    Raises:
+        ValueError: if `parts` does not divide groups times attempts.
     """
     rows, processor = rollout_config.groups * rollout_config.attempts, not torch.cuda.is_available()
     if rows % parts:
@@ -149,7 +152,7 @@ class EpisodeGRPOTrainer(GRPOTrainer):
         own = rollout(self.player, played, self.settings, self.attempts, int(state[0]), only=mine)
         self.model.train(training)
         self.episodes = [episode for share in team.collect(own) for episode in share]
-        self._log_rollout()
+        self._keep(rollout_metrics(self.episodes))
         return self._rows(self.episodes, own)
 
     def _rows(self, episodes: list[Episode], own: list[Episode]) -> dict[str, Any]:
@@ -165,7 +168,7 @@ class EpisodeGRPOTrainer(GRPOTrainer):
         made["advantages"] = advantages[rows].to(self.accelerator.device)
         if made["prompt_mask"] is None:
             made["prompt_mask"] = torch.ones_like(mine.prompts, dtype=torch.bool)
-        if self.objective.config.loss != "reinforce":
+        if self.objective.compares:
             with torch.no_grad():
                 made["old"] = reply_scores(self.policy, self.model, mine)[0]
         made = _filled(made, self.args.steps_per_generation)
@@ -181,12 +184,12 @@ class EpisodeGRPOTrainer(GRPOTrainer):
         logprobs = reply_scores(self.policy, model, part)[0]
         totals = Totals(*(int(number) for number in inputs["totals"][0]))
         made = self.objective.part(logprobs, part, inputs["advantages"], inputs.get("old"), totals)
-        for name, value in made.metrics.items():
-            self._metrics["train" if self.model.training else "eval"][name].append(value)
+        self._keep(made.metrics)
         return made.loss * self.accelerator.num_processes
 
-    def _log_rollout(self) -> None:
-        for name, value in rollout_metrics(self.episodes).items():
+    def _keep(self, metrics: dict[str, float]) -> None:
+        """Put metrics among those that TRL averages and logs."""
+        for name, value in metrics.items():
             self._metrics["train" if self.model.training else "eval"][name].append(value)
 
 

@@ -17,13 +17,14 @@ import numpy as np
 from horizon_bench.envs.interfaces import find_interface
 from horizon_bench.envs.settings import Settings
 from horizon_bench.extras import extra_needed
-from horizon_bench.policies.base import Policy, Reply, Seat
+from horizon_bench.policies.base import Reply, Seat, Tokenless
 from horizon_bench.policies.expert import expert_moves, write_reply
 from horizon_bench.policies.hf import HfPolicy
 from horizon_bench.policies.language_sampling import LEAST_SHARED, shared_length
 from horizon_bench.rollout import Playable, rollout
 from horizon_bench.training.collator import IGNORED
 from horizon_bench.training.sft import QUIET_ARGUMENTS, LossLog, restored_generators
+from horizon_bench.training.team import Team
 
 with extra_needed():
     import torch
@@ -99,7 +100,7 @@ class LanguageSftReport:
 
 
 @dataclass(frozen=True)
-class TraceExpert:
+class TraceExpert(Tokenless):
     """An expert that writes as the prompt asks, macros of varying length."""
 
     longest: int
@@ -116,10 +117,6 @@ class TraceExpert:
     def _reply(self, seat: Seat, generator: np.random.Generator) -> Reply:
         count = self.longest if self.fixed else int(generator.integers(1, self.longest + 1))
         return Reply(f"Action: {write_reply(seat.puzzle, expert_moves(seat, count, generator)).text}")
-
-    def at_temperature(self, temperature: float) -> Policy:
-        """Return itself: an expert does not sample tokens."""
-        return self
 
 
 def expert_traces(
@@ -298,8 +295,6 @@ def with_adapter(model: Any, config: LanguageSftConfig) -> Any:
 
 def trainer_arguments(config: LanguageSftConfig, folder: str, *, on_gpu: bool) -> TrlConfig:
     """Return the trainer's arguments: full precision on the CPU, bfloat16 arithmetic on a GPU, no packing."""
-    from horizon_bench.training.team import Team
-
     processes = Team.current().size
     size = min(config.micro_batch, max(1, config.batch // processes))
     steps = config.steps

@@ -74,6 +74,11 @@ class Objective:
         self.correction = find_correction(config.correction)
         self.loss = find_loss(config.loss)
 
+    @property
+    def compares(self) -> bool:
+        """Whether the loss compares with the log-probabilities before the batch's first step."""
+        return self.config.loss != "reinforce"
+
     def advantages(self, credit: CreditBatch) -> FloatArray:
         """Return the advantage of each decision, of the wanted signs only, shape [turns].
 

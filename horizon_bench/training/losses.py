@@ -5,21 +5,17 @@ Rows are replies, shape [replies, tokens]. Advantages and importance weights nev
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 from horizon_bench.credit.corrections import LOG_RATIO_BOUND
+from horizon_bench.envs.names import check_name
 from horizon_bench.extras import extra_needed
+from horizon_bench.training.configs import REDUCTIONS, Reduction
 
 with extra_needed():
     import torch
     from torch import Tensor
-
-Reduction = Literal["token-mean", "sequence-mean", "sequence-sum"]
-"""`token-mean`: mean over all tokens, long replies weigh more. `sequence-mean`: mean over a reply's tokens, then over
-replies. `sequence-sum`: sum over a reply's tokens, then mean over replies (the policy gradient as written)."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +45,7 @@ def reduce_tokens(values: Tensor, mask: Tensor, reduction: Reduction) -> Tensor:
     Raises:
         ValueError: if the reduction is unknown.
     """
-    if reduction not in get_args(Reduction):
-        raise ValueError(f"unknown reduction {reduction!r}; known: {', '.join(get_args(Reduction))}")
+    check_name("reduction", reduction, REDUCTIONS)
     if reduction == "token-mean":
         return masked_mean(values, mask)
     rows = masked_mean(values, mask, dim=1)
@@ -240,8 +235,4 @@ def find_loss(name: str) -> Loss:
     Raises:
         ValueError: if the name is unknown, naming the nearest known one.
     """
-    if name not in LOSSES:
-        near = difflib.get_close_matches(name, LOSSES, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"unknown loss {name!r}{hint} known: {', '.join(LOSSES)}")
-    return LOSSES[name]
+    return LOSSES[check_name("loss", name, LOSSES)]

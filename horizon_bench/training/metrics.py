@@ -38,7 +38,7 @@ def rollout_metrics(episodes: Sequence[Episode]) -> dict[str, float]:
         "distance": float(np.mean([episode.distance for episode in episodes])),
         "group_reward_std": spread,
         "entropy": float(np.mean([turn.entropy for turn in turns])),
-        "tokens_per_decision": float(np.mean([len(turn.reply_ids) for turn in turns])),
+        "tokens_per_decision": float(np.mean([turn.tokens for turn in turns])),
         "macro_length": float(np.mean(written)) if written else 0.0,
         "format_share": len(written) / len(turns),
         "lost_share": float(np.mean([turn.lost for turn in turns])),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -17,13 +16,12 @@ from horizon_bench.envs.settings import Settings
 from horizon_bench.extras import extra_needed
 from horizon_bench.rollout import Playable, rollout
 from horizon_bench.training.batches import ReplyBatch
-from horizon_bench.training.scoring import Trainable, reply_scores
+from horizon_bench.training.scoring import Trainable, batch_logprobs
 
 with extra_needed():
     import torch
 
 
-@torch.no_grad()
 def precision_report(
     policy: Trainable, instances: Sequence[Playable], settings: Settings, *, seed: int = 0, micro_batch: int = 16
 ) -> dict[str, float]:
@@ -43,7 +41,10 @@ def precision_report(
     """
     batch = ReplyBatch.from_episodes(rollout(policy, instances, settings, seed=seed))
     rough = copy.deepcopy(policy.model).to(torch.bfloat16)
-    exact, rounded = (_scores(policy, model, batch, micro_batch) for model in (policy.model, rough))
+    rows = torch.arange(len(batch))
+    exact, rounded = (
+        batch_logprobs(policy, model, batch, rows, micro_batch).numpy() for model in (policy.model, rough)
+    )
     mask = batch.mask.numpy()
     ratios = geometric_ratio(rounded, exact, mask)
     low, median, high = np.quantile(ratios, [0.01, 0.5, 0.99])
@@ -56,12 +57,3 @@ def precision_report(
         "outside": float(np.mean((ratios < GEOMETRIC_LOW) | (ratios > GEOMETRIC_HIGH))),
         "token_error": float(np.abs(rounded - exact)[mask].mean()),
     }
-
-
-def _scores(policy: Trainable, model: Any, batch: ReplyBatch, size: int) -> Any:
-    found = torch.zeros(batch.replies.shape)
-    for rows in batch.micro_batches(torch.arange(len(batch)), size):
-        part = batch.select(rows)
-        logprobs = reply_scores(policy, model, part.to(model.device))[0]
-        found[rows, : part.mask.shape[1]] = logprobs.float().cpu()
-    return found.numpy()

@@ -6,18 +6,14 @@ goes on exactly as an unbroken one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
-from horizon_bench.credit import (
-    NEEDS_VALUES,
-    CreditBatch,
-    update_diagnostics,
-)
+from horizon_bench.credit import NEEDS_VALUES, CreditBatch, update_diagnostics
 from horizon_bench.credit.batch import FloatArray
 from horizon_bench.credit.critics import critic_targets
 from horizon_bench.credit.snapshots import Continued, continued_values
@@ -28,13 +24,23 @@ from horizon_bench.policies.sampling import state_values
 from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.rollout import Playable, rollout
 from horizon_bench.training.batches import ReplyBatch
-from horizon_bench.training.checkpoint import last_checkpoint, load_checkpoint, save_checkpoint
+from horizon_bench.training.checkpoint import load_checkpoint, save_checkpoint
 from horizon_bench.training.configs import RolloutConfig, UpdateConfig
 from horizon_bench.training.learning import Arrays, Objective, Totals, reported, shared_parts
 from horizon_bench.training.losses import value_loss
 from horizon_bench.training.metrics import rollout_metrics
-from horizon_bench.training.scoring import Trainable, has_critic, longest_reply, recomputes, reply_scores
+from horizon_bench.training.scoring import Trainable, has_critic, recomputes, reply_scores
 from horizon_bench.training.team import Team
+from horizon_bench.training.updates import (
+    Instances,
+    OnEvaluation,
+    OnUpdate,
+    RlReport,
+    as_player,
+    draw_evenly,
+    instances_at,
+    run_updates,
+)
 from horizon_bench.training.weights import TeamWeights
 
 with extra_needed():
@@ -42,31 +48,8 @@ with extra_needed():
     from accelerate import Accelerator
     from torch import Tensor
 
-Instances = Sequence[Playable] | Callable[[int], Sequence[Playable]]
-"""Training instances, or a schedule: a function from the number of finished updates to those of the next update."""
-
 VALUE_COSTS = ("value_decisions", "value_atomic_steps", "value_tokens")
 """Metrics of an update whose values come from rollouts: what all its continuations cost together."""
-
-
-@dataclass(frozen=True)
-class RlReport:
-    """How a run ended."""
-
-    updates: int
-    """Finished updates, those before a resumption included."""
-    resumed_from: int
-    """Updates that a checkpoint brought along; 0 for a fresh run."""
-    stopped: bool
-    """A callback asked to stop."""
-    checkpoint: Path | None
-    """The last checkpoint, None without a folder."""
-
-
-OnUpdate = Callable[[int, dict[str, float], list[Episode]], bool | None]
-"""Called with the number of finished updates, their metrics and the episodes; true asks to stop."""
-OnEvaluation = Callable[[int, Any], bool | None]
-"""Called with the number of finished updates and the policy; true asks to stop."""
 
 
 def train_rl(
@@ -104,21 +87,9 @@ def train_rl(
     """
     rollout_config, update_config = rollout_config or RolloutConfig(), update_config or UpdateConfig()
     trainer = Trainer(policy, settings, rollout_config, update_config, seed, accelerator)
-    config, place = trainer.config, None if folder is None else Path(folder)
-    newest = trainer.team.agree(None if place is None else last_checkpoint(place))
-    first = trainer.resume(newest[1]) if newest else 0
-    path, stopped, update = newest[1] if newest else None, False, first
-    while update < config.updates and not stopped:
-        metrics, episodes = trainer.update(update, instances)
-        update += 1
-        stopped = bool(on_update and on_update(update, metrics, episodes))
-        if on_evaluation and config.evaluate_every and update % config.evaluate_every == 0:
-            stopped = bool(on_evaluation(update, trainer.player)) or stopped
-        stopped = trainer.team.agree(stopped)
-        if place is not None and (update % config.checkpoint_every == 0 or update == config.updates or stopped):
-            path = trainer.save(place, update)
+    report = run_updates(trainer, instances, folder, on_update, on_evaluation)
     trainer.weights.finish()
-    return RlReport(update, first, stopped, path)
+    return report
 
 
 class Trainer:
@@ -150,12 +121,7 @@ class Trainer:
         self.team = Team.current()
         self.weights = TeamWeights(self.accelerator, self.team, policy, self._optimiser())
         self.model, self.optimiser = self.weights.model, self.weights.optimiser
-        self.player = self.weights.player.with_sampling(
-            temperature=rollout_config.temperature,
-            max_new_tokens=rollout_config.max_new_tokens or longest_reply(policy),
-            thought_slip=rollout_config.thought_slip,
-            thoughts=settings.thought != "none",
-        )
+        self.player = as_player(self.weights.player, settings, rollout_config)
         self.scorer = self.player if rollout_config.slip_known else self.player.with_sampling(thought_slip=0.0)
         self.objective = Objective(config)
 
@@ -184,8 +150,10 @@ class Trainer:
             "update_config": config,
         }
 
-    def resume(self, path: Path) -> int:
-        """Go on from a checkpoint; returns the updates that it brings along."""
+    def resume(self, path: Path | None) -> int:
+        """Go on from a checkpoint, or begin afresh without one; returns the updates that it brings along."""
+        if path is None:
+            return 0
         shards = self.weights.load_shards if self.weights.sharded else None
         return load_checkpoint(path, self.policy, self.optimiser, self.identity, load_shards=shards)
 
@@ -205,9 +173,7 @@ class Trainer:
             instances: training instances or their schedule.
         """
         draw, play, order, onward = np.random.SeedSequence((self.seed, number)).spawn(4)
-        pool = instances(number) if callable(instances) else instances
-        if not len(pool):
-            raise ValueError(f"there are no training instances for update {number + 1}")
+        pool = instances_at(number, instances)
         chosen = draw_evenly(len(pool), self.rollout.groups, np.random.default_rng(draw))
         played = [pool[index] for index in chosen]
         episodes = self._play(played, int(play.generate_state(1)[0]))
@@ -237,7 +203,7 @@ class Trainer:
 
     def _set_rates(self, number: int) -> float:
         """Set the learning rates of this update and return the policy's."""
-        warm = min(1.0, (number + 1) / max(1, self.config.warmup_updates))
+        warm = self.config.warmth(number)
         rates = (self.config.learning_rate * warm, self.config.value_rate * warm)
         for group, rate in zip(self.optimiser.param_groups, rates, strict=False):
             group["lr"] = rate
@@ -257,7 +223,8 @@ class Trainer:
         advantages = self.objective.advantages(credit)
         targets = critic_targets(credit, **self._critic_options()) if self.critic else np.zeros(len(batch))
         pushed, taught = torch.from_numpy(advantages).float(), torch.from_numpy(targets).float()
-        goal = _Goal(pushed, taught, self._old(batch), np.zeros(len(batch)))
+        old = self._current(batch) if self.objective.compares else None
+        goal = _Goal(pushed, taught, old, np.zeros(len(batch)))
         steps: list[dict[str, float]] = []
         for _ in range(self.config.epochs):
             permuted = torch.from_numpy(rng.permutation(len(batch)))
@@ -290,10 +257,6 @@ class Trainer:
             prompts = torch.from_numpy(policy.encode([episodes[index].final_observation for index in cut]))
             final[cut] = state_values(policy.model, prompts)
         return seen, final
-
-    def _old(self, batch: ReplyBatch) -> Tensor | None:
-        """Return the log-probabilities before the first step, for losses that compare with them."""
-        return None if self.config.loss == "reinforce" else self._current(batch)
 
     @torch.no_grad()
     def _current(self, batch: ReplyBatch) -> Tensor:
@@ -347,12 +310,6 @@ class Trainer:
             loss = loss + self.config.value_coefficient * error
             metrics["value_loss"] = float(error.detach())
         return loss, {"loss": float(loss.detach()), **metrics}, made.arrays
-
-
-def draw_evenly(pool: int, count: int, rng: np.random.Generator) -> list[int]:
-    """Return `count` indices below `pool` in random order, none more than once oftener than another."""
-    rounds = [rng.permutation(pool) for _ in range(-(-count // pool))]
-    return [int(index) for index in np.concatenate(rounds)[:count]]
 
 
 @dataclass(frozen=True)

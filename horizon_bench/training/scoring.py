@@ -15,6 +15,7 @@ from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.training.batches import ReplyBatch
 
 with extra_needed():
+    import torch
     from torch import Tensor
 
 
@@ -76,6 +77,24 @@ def reply_scores(policy: Trainable, model: Any, part: ReplyBatch) -> tuple[Tenso
         return reply_outputs(model, part.prompts, part.replies, part.mask, policy.sampling, policy.marks)
     score = cast(Any, policy).score
     return score(part.prompts, part.replies, part.mask, part.prompt_mask, model=model), None
+
+
+@torch.no_grad()
+def batch_logprobs(policy: Trainable, model: Any, batch: ReplyBatch, rows: Tensor, size: int) -> Tensor:
+    """Return the log-probability of each token of some replies, shape of all replies, 0 in the others.
+
+    Args:
+        policy: says how replies were drawn.
+        model: scores them.
+        batch: all replies.
+        rows: the replies to score.
+        size: most replies in a forward pass.
+    """
+    found = torch.zeros(batch.replies.shape)
+    for chosen in batch.micro_batches(rows, size) if len(rows) else ():
+        part = batch.select(chosen).to(model.device)
+        found[chosen, : part.mask.shape[1]] = reply_scores(policy, model, part)[0].float().cpu()
+    return found
 
 
 def load_weights(policy: Trainable, folder: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -16,21 +15,13 @@ from horizon_bench.rollout import rollout
 from horizon_bench.training.configs import SftConfig
 from horizon_bench.training.sft import train_sft
 from puzzles.sudoku import Sudoku
-from solvers import oracle
 
 SETTINGS = Settings(observation="compact", on_error="semi")
 
 
 @pytest.fixture(scope="session")
-def late() -> list[Instance]:
-    """Return instances with three blanks left: short enough for a policy that has learned for seconds."""
-    ending, puzzle = [], Sudoku(4)
-    for instance in load_bank("T1")[:60]:
-        state = puzzle.parse(instance.start)
-        for move in (oracle(puzzle, state).plan(state) or ())[:-3]:
-            state = puzzle.apply(state, move)
-        ending.append(replace(instance, start=puzzle.format(state), distance=3))
-    return ending
+def late(nearly_solved: Callable[..., list[Instance]]) -> list[Instance]:
+    return nearly_solved(load_bank("T1")[:60], 3)
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from curricula import load_bank
 from horizon_bench.credit import CreditBatch
 from horizon_bench.credit.arrays import return_to_go
-from horizon_bench.credit.critics import temporal_differences
-from horizon_bench.mira.objective import following, mixed_advantages, shaped_rewards
+from horizon_bench.credit.critics import following, temporal_differences
+from horizon_bench.mira.objective import mixed_advantages, shaped_rewards
 from puzzles.base import Puzzle
 from puzzles.rush_hour import RushHour
 from puzzles.sudoku import Sudoku

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -13,7 +12,6 @@ from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.training.configs import SftConfig
 from horizon_bench.training.sft import SftReport, train_sft
 from puzzles.sudoku import Sudoku
-from solvers import oracle
 
 SFT = SftConfig(
     steps=220,
@@ -38,16 +36,8 @@ def learned(instances: tuple[Instance, ...]) -> tuple[TinyPolicy, SftReport]:
 
 
 @pytest.fixture(scope="session")
-def late(instances: tuple[Instance, ...]) -> list[Instance]:
-    """Return instances with two blanks left: short enough for a policy that has learned for seconds."""
-    ending = []
-    for instance in instances:
-        puzzle = Sudoku(4)
-        state = puzzle.parse(instance.start)
-        for move in (oracle(puzzle, state).plan(state) or ())[:-2]:
-            state = puzzle.apply(state, move)
-        ending.append(replace(instance, start=puzzle.format(state), distance=2))
-    return ending
+def late(instances: tuple[Instance, ...], nearly_solved: Callable[..., list[Instance]]) -> list[Instance]:
+    return nearly_solved(instances, 2)
 
 
 @pytest.fixture

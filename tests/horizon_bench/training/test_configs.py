@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from horizon_bench.credit import ESTIMATORS
 from horizon_bench.training.configs import OWN_LOSSES, REDUCTIONS, UpdateConfig
-from horizon_bench.training.losses import LOSSES, Reduction, reinforce_loss
+from horizon_bench.training.losses import LOSSES, reinforce_loss
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,6 @@ def test_a_name_is_a_text(field: str, wrong: Any) -> None:
 
 def test_every_known_name_is_taken() -> None:
     assert set(OWN_LOSSES) == set(LOSSES)
-    assert set(REDUCTIONS) == set(get_args(Reduction))
     for loss in OWN_LOSSES:
         for reduction in REDUCTIONS:
             assert UpdateConfig(loss=loss, reduction=reduction).loss == loss
@@ -52,7 +51,7 @@ def test_an_option_is_one_that_the_estimator_takes(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(ESTIMATORS, "plain", lambda batch: batch.rewards)
     monkeypatch.setitem(ESTIMATORS, "open", lambda batch, **options: batch.rewards)
     assert UpdateConfig(estimator="open", estimator_options={"anything": 1}).estimator == "open"
-    with pytest.raises(ValueError, match="known: none"):
+    with pytest.raises(ValueError, match=r"known: \(none\)"):
         UpdateConfig(estimator="plain", estimator_options={"gamma": 1.0})
 
 

@@ -21,6 +21,7 @@ from horizon_bench.training.language_sft import (
     collate_shared,
     collator_of,
     expert_traces,
+    mixed_traces,
     trace_rows,
     train_language_sft,
 )
@@ -48,6 +49,36 @@ def gradients(model: torch.nn.Module, batch: dict[str, torch.Tensor]) -> tuple[f
     loss = model(**batch).loss
     loss.backward()
     return loss.item(), [weight.grad.clone() for weight in model.parameters()]
+
+
+def test_rows_hold_the_prompt_as_played_and_learn_the_reply_alone(language_policy: HfPolicy) -> None:
+    traces = expert_traces(BOARDS, Settings(), 4, 0)
+    for row, (prompt, reply) in zip(trace_rows(language_policy, traces), traces, strict=True):
+        learned = [token for token in row["labels"] if token != -100]
+        assert language_policy.decode(learned) == reply
+        assert learned[-1] in language_policy.end_ids
+        start = row["input_ids"][: len(row["input_ids"]) - len(learned)]
+        assert start == language_policy.encode([prompt])[0].tolist()
+        assert row["labels"][: len(start)] == [-100] * len(start)
+
+
+def test_later_prompts_remember_earlier_turns() -> None:
+    traces = expert_traces(BOARDS, Settings(), 30, 0)
+    assert any("Your last turns:" in prompt and "Action: value(" in prompt for prompt, _ in traces)
+
+
+def test_several_environments_share_the_traces() -> None:
+    config = LanguageSftConfig(traces=20, seed=2)
+    traces = mixed_traces(load_bank("T2")[:3], [Settings(), Settings(interface="macro-fixed-2")], config)
+    single = sum("Reply with exactly one action" in prompt for prompt, _ in traces)
+    assert (len(traces), single) == (20, 10)
+    assert traces == mixed_traces(load_bank("T2")[:3], [Settings(), Settings(interface="macro-fixed-2")], config)
+
+
+@pytest.mark.parametrize("changes", [{"traces": 0}, {"learning_rate": 0.0}, {"lora_rank": -1}])
+def test_settings_out_of_range_are_refused(changes: dict) -> None:
+    with pytest.raises(ValueError, match=r"must be"):
+        LanguageSftConfig(**changes)
 
 
 def test_a_beginning_that_is_read_once_changes_neither_loss_nor_gradients(random_model: Path) -> None:

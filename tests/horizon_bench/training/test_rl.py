@@ -218,7 +218,7 @@ def test_only_advantages_of_the_wanted_sign_are_learned_from(fresh: Fresh, insta
         run(policy, instances, config=replace(QUICK, updates=1, signs=signs))
         ends.append(weights(policy))
     assert ends[0] != ends[1] != ends[2] != ends[0]
-    with pytest.raises(ValueError, match=r"unknown signs 'all'\. known: both, positive, negative"):
+    with pytest.raises(ValueError, match=r"unknown signs 'all'; known: both, positive, negative"):
         UpdateConfig(signs="all")
 
 
