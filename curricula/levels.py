@@ -28,7 +28,7 @@ class Level:
     def misfit(self, puzzle: str, size: int, distance: int, grade: str) -> str | None:
         """Return why an instance with these facts is not one of the level, None if it is."""
         if (puzzle, size) != (self.puzzle, self.size):
-            return f"level {self.name} holds {self.puzzle} of {self.size} rows, this is {puzzle} of {size}"
+            return f"level {self.name} holds {self.puzzle} of size {self.size}, this is {puzzle} of size {size}"
         if not self.low <= distance <= self.high:
             return f"distance {distance} is not in level {self.name} ({self.low} to {self.high})"
         if self.techniques and grade not in self.techniques:

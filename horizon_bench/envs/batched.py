@@ -19,7 +19,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from horizon_bench.envs.batched_settling import REASONS, REWARD_NUMBERS, Settled, blank_settled, rows_apart, settle
-from horizon_bench.envs.decisions import hash_text
+from horizon_bench.envs.core import hash_text
 from horizon_bench.envs.instances import Prepared
 from horizon_bench.envs.puzzle_env import PuzzleEnv
 from horizon_bench.envs.vector import find_seeds, split_options

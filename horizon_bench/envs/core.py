@@ -6,12 +6,13 @@ of this class, so that text, tokens, arrays and batches mean the same.
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from math import ceil
 from typing import Any
 
 import numpy as np
 
-from horizon_bench.envs.decisions import Decision, Snapshot, hash_text
+from horizon_bench.envs.decisions import Decision, Snapshot
 from horizon_bench.envs.instances import Prepared, Workshop
 from horizon_bench.envs.interfaces import find_interface
 from horizon_bench.envs.parsing import ParsedReply
@@ -21,6 +22,11 @@ from horizon_bench.envs.settings import Settings, check_count
 from puzzles.base import EXACT_DISTANCE, SNAPSHOTS, Puzzle
 
 _NOTHING = ParsedReply((), None, "", "no action found")
+
+
+def hash_text(text: str) -> int:
+    """Return 63 bits that name a text, the same in every process."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
 
 
 class Game:
@@ -154,7 +160,7 @@ class Game:
     def _new_decision(self, parsed: ParsedReply) -> Decision:
         actions = parsed.actions
         written = actions[0] if len(actions) == 1 else tuple([move for action in actions for move in action])
-        return Decision(parsed, not parsed.problem, False, parsed.problem, written, [], [], [], 0, [], [], None)
+        return Decision(parsed, not parsed.problem, parsed.problem, written)
 
     def _check_format(self, decision: Decision) -> None:
         """Hold the number of written actions against the interface."""

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from hashlib import blake2b
+from dataclasses import dataclass, field
 from typing import Any
 
 from horizon_bench.envs.parsing import ParsedReply
-
-
-def hash_text(text: str) -> int:
-    """Return 63 bits that name a text, the same in every process."""
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
 
 
 @dataclass(slots=True)
@@ -21,25 +15,25 @@ class Decision:
     parsed: ParsedReply
     format_ok: bool
     """The reply follows the grammar of its interface, its thought included."""
-    void: bool
-    """A false claim in the thought voided the reply."""
     problem: str
     """Why nothing was read; empty if the reply was read."""
     written: tuple[Any, ...]
     """Atomic moves the reply asked for."""
-    carried: list[Any]
+    void: bool = False
+    """A false claim in the thought voided the reply."""
+    carried: list[Any] = field(default_factory=list)
     """Atomic moves that were carried out."""
-    refused: list[Any]
+    refused: list[Any] = field(default_factory=list)
     """Atomic moves that the rules refused."""
-    reasons: list[str]
+    reasons: list[str] = field(default_factory=list)
     """Why, one for each refused move."""
-    failed: int
+    failed: int = 0
     """Legal moves that had no effect by chance."""
-    subgoals_at: list[int]
+    subgoals_at: list[int] = field(default_factory=list)
     """Index among `carried` of the move that reached each new subgoal."""
-    subgoals_reached: list[int]
+    subgoals_reached: list[int] = field(default_factory=list)
     """Subgoals reached for the first time, in order."""
-    own_subgoal: int | None
+    own_subgoal: int | None = None
     """Subgoal that the first carried-out move worked on."""
     reward: float = 0.0
     step_reward: float = 0.0

@@ -117,10 +117,8 @@ def feedback_text(write: Callable[[Any], str], decision: Decision, pending: str 
         parts.append(f"carried out {_listed(write, decision.carried)}.")
     if decision.failed:
         parts.append(f"{decision.failed} legal action{'s' if decision.failed > 1 else ''} had no effect by chance.")
-    if decision.refused:
-        for move, reason in list(zip(decision.refused, decision.reasons, strict=True))[:MOST_LISTED]:
-            text = move if isinstance(move, str) else write(move)
-            parts.append(f"refused {text}: {reason}.")
+    for move, reason in list(zip(decision.refused, decision.reasons, strict=True))[:MOST_LISTED]:
+        parts.append(f"refused {move if isinstance(move, str) else write(move)}: {reason}.")
     dropped = len(decision.written) - decision.tried
     if dropped > 0 and not decision.parsed.problem:
         parts.append(f"{dropped} further action{'s' if dropped > 1 else ''} not tried.")

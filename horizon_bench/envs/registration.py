@@ -8,7 +8,11 @@ import gymnasium
 
 from curricula.instances import DATA
 from curricula.levels import LEVELS
+from horizon_bench.envs.instances import find_maker
 from horizon_bench.envs.interfaces import INTERFACES
+from horizon_bench.envs.names import check_name
+from horizon_bench.envs.puzzle_env import ARGUMENTS, SETTINGS
+from horizon_bench.envs.settings import Settings
 
 NAMESPACE = "horizon_bench"
 
@@ -63,11 +67,6 @@ def register_puzzle(env_id: str, puzzle: str | type, **defaults: Any) -> None:
     Raises:
         ValueError: if the puzzle cannot be imported, or an argument or its value is unknown.
     """
-    from horizon_bench.envs.instances import find_maker
-    from horizon_bench.envs.names import check_name
-    from horizon_bench.envs.puzzle_env import ARGUMENTS, SETTINGS
-    from horizon_bench.envs.settings import Settings
-
     for name in defaults:
         check_name("argument", name, ARGUMENTS)
     Settings(**{name: value for name, value in defaults.items() if name in SETTINGS})

@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from curricula.instances import SPLITS
-from curricula.levels import LEVELS
+from curricula.instances import SPLITS, Instance
+from curricula.levels import LEVELS, Level
 from horizon_bench.envs.instances import PuzzleName, make_puzzle
 from horizon_bench.envs.names import check_name
 from horizon_bench.envs.settings import check_count
@@ -57,24 +57,27 @@ def find_source(
             raise ValueError(f"puzzle {puzzle!r} has no levels, so no level {level!r}; give bank=PATH, or no level")
         return Source(_examples(puzzle, size), size)
     if level is None and bank is not None and Path(bank).is_file():
-        return _whole(puzzle, split, str(bank), size)
-    if level is None and known:
-        wanted = known[0].size if size is None else size
-        level = next((entry.name for entry in known if entry.size == wanted), None)
-        if level is None:
-            sizes = ", ".join(sorted({str(entry.size) for entry in known}))
-            raise ValueError(f"no level has boards of size {size}; sizes with levels: {sizes}; or give instance=")
-    elif known:
-        found = LEVELS[check_name(f"level of {puzzle}", level, [entry.name for entry in known])]
-        if size is not None and size != found.size:
-            raise ValueError(f"size is {size}, but level {level} has boards of size {found.size}; give one of them")
-        size = found.size
-    if size is None and level in LEVELS:
+        return _whole(puzzle, split, bank, size)
+    if known:
+        found = _find_level(puzzle, known, level, size)
+        level, size = found.name, found.size
+    elif size is None and level in LEVELS:
         size = LEVELS[level].size
-    instances = _bank(level, split, None if bank is None else str(bank))
-    if not instances:
-        raise ValueError(f"bank {bank or level!r} holds no instance of level {level} in split {split!r}")
-    return Source(instances, size)
+    return Source(_bank(level, split, bank), size)
+
+
+def _find_level(puzzle: PuzzleName, known: Sequence[Level], level: str | None, size: int | None) -> Level:
+    """Return the level asked for, by default the first one of the size."""
+    if level is None:
+        for entry in known:
+            if size in (None, entry.size):
+                return entry
+        sizes = ", ".join(sorted({str(entry.size) for entry in known}))
+        raise ValueError(f"no level has boards of size {size}; sizes with levels: {sizes}; or give instance=")
+    found = LEVELS[check_name(f"level of {puzzle}", level, [entry.name for entry in known])]
+    if size not in (None, found.size):
+        raise ValueError(f"size is {size}, but level {level} has boards of size {found.size}; give one of them")
+    return found
 
 
 def _only(puzzle: PuzzleName, instance: object, bank: str | Path | None, size: int | None) -> Source:
@@ -88,24 +91,26 @@ def _only(puzzle: PuzzleName, instance: object, bank: str | Path | None, size: i
     return Source((instance,), size)
 
 
-def _whole(puzzle: PuzzleName, split: str, bank: str, size: int | None) -> Source:
+def _whole(puzzle: PuzzleName, split: str, bank: str | Path, size: int | None) -> Source:
     """Return the source of all levels in a bank file."""
     instances = [each for each in _bank(None, split, bank) if size is None or each.size == size]
     others = sorted({each.puzzle for each in instances} - {puzzle})
     if others:
-        raise ValueError(f"bank {bank!r} holds {' and '.join(others)}, not only {puzzle}; give the bank of {puzzle}")
+        raise ValueError(
+            f"bank {str(bank)!r} holds {' and '.join(others)}, not only {puzzle}; give the bank of {puzzle}"
+        )
     sizes = sorted({each.size for each in instances})
     if len(sizes) != 1:
         held = ", ".join(map(str, sizes)) or f"none of {size}"
-        raise ValueError(f"bank {bank!r} holds boards of several sizes or none ({held}); give size= or level=")
+        raise ValueError(f"bank {str(bank)!r} holds boards of several sizes or none ({held}); give size= or level=")
     return Source(instances, sizes[0])
 
 
-@lru_cache(maxsize=64)
-def _bank(level: str | None, split: str, bank: str | None) -> tuple[Any, ...]:
-    from curricula import load_bank
+def _bank(level: str | None, split: str, bank: str | Path | None) -> tuple[Instance, ...]:
+    """Return the instances of a bank, imported here because the compiled solvers come with them."""
+    from curricula.banks import load_bank
 
-    return tuple(load_bank(level, split) if bank is None else load_bank(level, split, path=bank))
+    return load_bank(level, split, bank)
 
 
 class OwnStart(NamedTuple):

@@ -40,7 +40,7 @@ def test_true_banks_hold(tmp_path, sudokus, boards):
         ("size", 9, "size is 9"),
         ("grade", "-", "grade is '-'"),
         ("level", "T1", "not in level T1"),
-        ("level", "L2-fish", "level L2-fish holds sudoku of 9 rows"),
+        ("level", "L2-fish", "level L2-fish holds sudoku of size 9"),
         ("level", "-", "level is '-', proven is 'T3'"),
         ("level", "nowhere", "level is 'nowhere', proven is 'T3'"),
         ("seed", "bogus", "seed 'bogus' is not SEED/T3/INDEX"),

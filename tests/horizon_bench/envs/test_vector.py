@@ -48,7 +48,7 @@ def assert_lane(infos, lane, info, batched):
             np.testing.assert_equal(found, value, err_msg=key)
 
 
-def choose(info, choice, obs):
+def choose(info, choice):
     """Return any action for most draws, a legal one for the others."""
     legal = np.flatnonzero(info["action_mask"])
     return int(legal[choice % len(legal)]) if choice % 4 and len(legal) else choice % len(info["action_mask"])
@@ -81,7 +81,7 @@ def test_lanes_equal_single_environments(family, mode, seed, choices, reward, on
         assert_lane(infos, lane, info, batched)
     for choice in choices:
         current = [info for *_, info in expected]
-        actions = np.array([choose(info, choice + 7 * lane, None) for lane, info in enumerate(current)])
+        actions = np.array([choose(info, choice + 7 * lane) for lane, info in enumerate(current)])
         observations, rewards, terminated, truncated, infos = vector.step(actions)
         assert observations in vector.observation_space
         for lane, single in enumerate(singles):
