@@ -20,6 +20,7 @@ from collapse_curves import COLLAPSED, DEFINITION, DOUBTFUL, Labelled, stored
 from reports.collapse import FATAL, RunCurves, SuccessCurve, detect_curves, first_collapse
 from reports.intervals import wilson
 from reports.schema import CollapseRecord
+from reports.table import Table
 
 INTERVAL = 10
 """Updates between the evaluations of a made curve."""
@@ -144,12 +145,16 @@ def _made(kind: str, count: int, puzzles: int, noise: str, rng: np.random.Genera
     return Case(kind, collapsed, updates[last] if collapsed else -1, noise, curves, detect_curves(curves))
 
 
+def judged(runs: Iterable[Labelled]) -> list[Labelled]:
+    """Return the real runs that have a label, without the doubtful ones."""
+    return [one for one in runs if one.label and one.label != DOUBTFUL]
+
+
 def real_cases(runs: Iterable[Labelled]) -> list[Case]:
     """Return the cases of the real runs, without the doubtful ones."""
     return [
         Case(f"half {one.half}", one.label == COLLAPSED, one.onset, "real", one.curves, detect_curves(one.curves))
-        for one in runs
-        if one.label and one.label != DOUBTFUL
+        for one in judged(runs)
     ]
 
 
@@ -241,8 +246,7 @@ def _delay(values: Sequence[int]) -> str:
 
 def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table."""
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return Table("", "", tuple(columns), tuple(map(tuple, rows))).to_markdown().rstrip()
 
 
 def made_tables(cases: Sequence[Case]) -> dict[str, str]:
@@ -284,7 +288,7 @@ def real_tables(runs: Sequence[Labelled]) -> dict[str, str]:
 def wrong_lines(runs: Sequence[Labelled]) -> list[str]:
     """Return a line for each real run that the detector judges otherwise than its label, and each collapse it names."""
     lines = []
-    for one, case in zip([one for one in runs if one.label and one.label != DOUBTFUL], real_cases(runs), strict=True):
+    for one, case in zip(judged(runs), real_cases(runs), strict=True):
         if case.collapsed or case.alarm:
             said = case.alarm.message if case.alarm else "no alarm"
             lines.append(f"{one.name}: labelled {one.label}, onset {one.onset}, half {one.half}; {said}")
@@ -295,7 +299,7 @@ def draw(path: Path, runs: Sequence[Labelled]) -> None:
     """Draw the collapsed real runs and some healthy ones, with label and alarm."""
     from matplotlib.figure import Figure
 
-    pairs = list(zip([one for one in runs if one.label and one.label != DOUBTFUL], real_cases(runs), strict=True))
+    pairs = list(zip(judged(runs), real_cases(runs), strict=True))
     collapsed = [pair for pair in pairs if pair[1].collapsed]
     lowest = sorted((pair for pair in pairs if not pair[1].collapsed), key=lambda pair: _ends(pair[0]))
     figure = Figure(figsize=(10, 5.4), layout="constrained")

@@ -123,14 +123,7 @@ def textarena() -> float:
         env.get_observation()
         for _ in range(40):
             board = raw.state.game_state["board"]
-            legal = [
-                (r, c, d)
-                for r in range(9)
-                for c in range(9)
-                if not board[r][c]
-                for d in range(1, 10)
-                if fits(board, r, c, d)
-            ]
+            legal = fitting(board)
             if not legal:
                 break
             row, column, digit = generator.choice(legal)
@@ -142,6 +135,12 @@ def textarena() -> float:
             if done:
                 break
     return 1 / statistics.median(times)
+
+
+def fitting(board: list[list[int]]) -> list[tuple[int, int, int]]:
+    """Return row, column and digit of every fill that breaks no rule."""
+    blanks = [(row, column) for row in range(9) for column in range(9) if not board[row][column]]
+    return [(*place, digit) for place in blanks for digit in range(1, 10) if fits(board, *place, digit)]
 
 
 def fits(board: list[list[int]], row: int, column: int, digit: int) -> bool:
@@ -164,17 +163,10 @@ def gem_text() -> float:
 
     env, generator, times = gem_env(), random.Random(0), []
     for seed in range(8):
-        env.reset(seed=abs(seed))
+        env.reset(seed=seed)
         for _ in range(40):
             board = env.board
-            legal = [
-                (r, c, d)
-                for r in range(9)
-                for c in range(9)
-                if not board[r][c]
-                for d in range(1, 10)
-                if fits(board, r, c, d)
-            ]
+            legal = fitting(board)
             if not legal:
                 break
             row, column, digit = generator.choice(legal)
@@ -188,7 +180,7 @@ def gem_resets() -> float:
     env = gem_env()
     begin = time.perf_counter()
     for seed in range(5):
-        env.reset(seed=abs(seed))
+        env.reset(seed=seed)
     return 5 / (time.perf_counter() - begin)
 
 

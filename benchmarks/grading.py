@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import pathlib
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import numpy as np
 
 from curricula.sudoku_generator import generate
 from solvers.techniques import TECHNIQUES, grade, grade_batch
@@ -45,13 +43,12 @@ def kind_of(hardest: str) -> str:
 def make_puzzles(count: int, seed: int) -> dict[str, list[str]]:
     """Return `count` puzzles of each kind that the techniques solve."""
     chosen: dict[str, list[str]] = {kind: [] for kind in KINDS}
-    stream = 0
+    rng = np.random.default_rng(seed)
     while min(map(len, chosen.values())) < count:
-        for puzzle in generate(100, 9, (46, 57), seed=seed * 1000 + stream):
+        for puzzle in generate(100, 9, (46, 57), rng=rng):
             result = grade(puzzle.givens)
             if result.solved and result.hardest and len(chosen[kind_of(result.hardest)]) < count:
                 chosen[kind_of(result.hardest)].append(puzzle.givens)
-        stream += 1
     return chosen
 
 

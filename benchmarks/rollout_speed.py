@@ -95,11 +95,15 @@ def decision_rounds(policy: TinyPolicy) -> list[torch.Tensor]:
     return rounds
 
 
-def generate(model: Any, prompts: torch.Tensor, temperature: float, cap: int, pad: int, end: int) -> Any:
+def generate(
+    model: Any, prompts: torch.Tensor, temperature: float, cap: int, pad: int, end: int, mask: Any = None
+) -> Any:
+    """Let transformers sample replies of at most `cap` tokens; without a mask every token of the prompts counts."""
+    mask = torch.ones_like(prompts) if mask is None else mask
     with torch.inference_mode():
         return model.generate(
-            prompts, attention_mask=torch.ones_like(prompts), do_sample=True, temperature=temperature, top_k=0,
-            top_p=1.0, max_new_tokens=cap, pad_token_id=pad, eos_token_id=end,
+            prompts, attention_mask=mask, do_sample=True, temperature=temperature, top_k=0, top_p=1.0,
+            max_new_tokens=cap, pad_token_id=pad, eos_token_id=end,
         )  # fmt: skip
 
 
@@ -141,15 +145,11 @@ def measure_language_model(rounds: int) -> dict[str, float]:
     uniforms = np.random.default_rng(0).random((len(prompts), 32))
     end = int(policy.tokenizer.eos_token_id)
 
-    def theirs() -> None:
-        with torch.inference_mode():
-            policy.model.generate(
-                ids, attention_mask=mask, do_sample=True, temperature=0.8, top_k=0, top_p=1.0, max_new_tokens=32,
-                pad_token_id=0, eos_token_id=end,
-            )  # fmt: skip
-
-    ours = {"ours": lambda: sample_replies(policy.model, prompts, uniforms, 0.8, {end}), "generate": theirs}
-    return in_turns(ours, rounds)
+    works: dict[str, Callable[[], Any]] = {
+        "ours": lambda: sample_replies(policy.model, prompts, uniforms, 0.8, {end}),
+        "generate": lambda: generate(policy.model, ids, 0.8, 32, 0, end, mask),
+    }
+    return in_turns(works, rounds)
 
 
 class DecisionEnvs:
