@@ -82,7 +82,7 @@ def test_what_is_no_text_is_refused_by_its_kind() -> None:
     with pytest.raises(ValueError, match=r"^a 4x4 Sudoku has 16 cells, this text has 17$"):
         Sudoku(4).parse("." * 17)
     with pytest.raises(ValueError, match=r"^digit 7 at r1c2 exceeds the largest, 4, of a 4x4 Sudoku$"):
-        Sudoku(4).parse(".7.9" + "." * 12)
+        Sudoku(4).parse("47.9" + "." * 12)
 
 
 @pytest.mark.parametrize(

@@ -48,10 +48,13 @@ def only(name: str, run: RunCurves, limits: CollapseThresholds = CALM) -> Sighti
     return found[0] if found else None
 
 
-def check(found: Sighting | None, onset: int, update: int, value: float, threshold: float, words: str) -> None:
+def check(
+    found: Sighting | None, onset: int, update: int, value: float, threshold: float, words: str, level: str = "rollout"
+) -> None:
     """Compare a sighting with what must have been seen; the words with their numbers filled in."""
     assert found is not None
     assert (found.onset, found.update) == (onset, update)
+    assert found.level == level
     assert (found.value, found.threshold) == pytest.approx((value, threshold))
     assert found.text.format(value=found.value, threshold=found.threshold) == words
 
@@ -59,7 +62,7 @@ def check(found: Sighting | None, onset: int, update: int, value: float, thresho
 def test_half_of_the_gain_must_be_lost_in_three_evaluations_in_a_row() -> None:
     lost = success(0.2, 0.6, 0.6, 0.6, 0.3, 0.3, 0.3)
     words = "success fell to 30.0%, below 40.0%, losing more than half of the gain since the start"
-    check(only("success-drawdown", lost), 40, 60, 0.3, 0.4, words)
+    check(only("success-drawdown", lost), 40, 60, 0.3, 0.4, words, "all")
     assert only("success-drawdown", success(0.2, 0.6, 0.6, 0.6, 0.3, 0.3)) is None
     assert only("success-drawdown", success(0.2, 0.6, 0.6, 0.6, 0.3, 0.3, 0.45, 0.3, 0.3)) is None
     assert only("success-drawdown", success(0.2, 0.6, 0.6, 0.6, 0.41, 0.41, 0.41)) is None
@@ -68,7 +71,7 @@ def test_half_of_the_gain_must_be_lost_in_three_evaluations_in_a_row() -> None:
 
 def test_a_loss_of_the_rate_itself_counts_from_nothing() -> None:
     words = "success fell to 25.0%, below 30.0%, half of the rate already reached"
-    check(only("success-halved", success(0.6, 0.6, 0.6, 0.25, 0.25, 0.25)), 30, 50, 0.25, 0.3, words)
+    check(only("success-halved", success(0.6, 0.6, 0.6, 0.25, 0.25, 0.25)), 30, 50, 0.25, 0.3, words, "all")
     assert only("success-drawdown", success(0.6, 0.6, 0.6, 0.25, 0.25, 0.25)) is None
     assert only("success-halved", success(0.6, 0.6, 0.6, 0.31, 0.31, 0.31)) is None
 
@@ -179,7 +182,7 @@ def test_the_training_error_is_that_of_the_second_differences() -> None:
 
 def test_a_dead_run_stays_under_the_floor_for_five_evaluations() -> None:
     dead = success(0.3, 0.3, 0.3, 0.005, 0.0, 0.0, 0.0, 0.0)
-    check(only("success-floor", dead), 30, 70, 0.001, 0.01, "success stayed at 0.1%, under 1.0%")
+    check(only("success-floor", dead), 30, 70, 0.001, 0.01, "success stayed at 0.1%, under 1.0%", "all")
     assert only("success-floor", success(0.3, 0.3, 0.3, 0.0, 0.0, 0.0, 0.0)) is None
     assert only("success-floor", success(0.3, 0.3, 0.3, *[0.01] * 5)) is None
     assert only("success-floor", success(0.3, 0.3, 0.3, 0.0, 0.0, 0.02, 0.0, 0.0, 0.0)) is None
@@ -486,3 +489,51 @@ def test_thresholds_at_or_below_nothing_are_refused() -> None:
     for wrong in (0, -1, NAN):
         with pytest.raises(ValueError, match=f"^collapse threshold kl must be above 0, not {wrong}$"):
             CollapseThresholds(kl=wrong)
+
+
+def test_what_comes_after_a_loss_is_certain_changes_nothing() -> None:
+    for name, lost in (
+        ("success-drawdown", [0.2, 0.6, 0.6, 0.6, 0.3, 0.3, 0.3]),
+        ("success-halved", [0.6, 0.6, 0.6, 0.25, 0.25, 0.25]),
+        ("success-floor", [0.3, 0.3, 0.3, *[0.0] * 5]),
+    ):
+        before, after = only(name, success(*lost)), only(name, success(*lost, 0.9))
+        assert before is not None
+        assert before == after
+    points, rates = tuple(range(7)), (0.4, 0.4, 0.4, 0.1, 0.1, 0.1, 0.1)
+    later_few = SuccessCurve("all", points, rates, (100, 100, 100, 100, 100, 100, 1))
+    assert success_halved(RunCurves((later_few,), (), {}), CALM)[0].update == 5
+    once = only("not-finite", metrics(**{"loss:given": [0.0, 1.0, NAN, 1.0]}))
+    assert once is not None
+    assert (once.onset, once.update, once.level) == (5, 5, "rollout")
+    assert np.isnan(once.value)
+
+
+def test_without_puzzles_a_rate_has_the_error_of_a_lone_one() -> None:
+    """Half of 1 for one puzzle: 0.9 * 0.5 * sqrt(2 / 3) = 0.37, of two puzzles 0.9 * sqrt(0.24 / 2) * 0.82 = 0.25."""
+    for puzzles in (0, 1):
+        assert not success_halved(
+            success(0.4, 0.4, 0.4, 0.1, 0.1, 0.1, puzzles=puzzles), replace(CALM, drawdown_errors=0.9)
+        )
+    assert success_halved(success(0.4, 0.4, 0.4, 0.1, 0.1, 0.1, puzzles=2), replace(CALM, drawdown_errors=0.9))
+
+
+def test_the_noise_of_training_needs_two_bends() -> None:
+    assert success_halved(success(0.2, 0.6, 0.6, 0.1, 0.1, 0.1), LIMITS)
+    strict = replace(LIMITS, halved_training_errors=5.0)
+    assert not success_halved(success(0.2, 0.6, 0.6, 0.6, 0.2, 0.2, 0.2), strict)
+
+
+def test_the_first_norms_count_in_the_median_until_twenty_have_passed() -> None:
+    early = [9.0, *[1.0] * 5, *[9.0] * 4]
+    assert only("gradient-norm", metrics(gradient_norm=[*early, 20.0, 20.0])) is None
+    found = only("gradient-norm", metrics(gradient_norm=[*early, 60.0, 60.0]))
+    assert found is None
+    found = only("gradient-norm", metrics(gradient_norm=[*early, 60.0, 100.0]))
+    assert found is not None
+    assert found.threshold == 90.0
+
+
+def test_an_entropy_at_the_edge_of_its_band_is_within_it() -> None:
+    assert only("entropy-low", metrics(entropy=[*[0.5] * 10, *[0.05] * 10])) is None
+    assert only("entropy-high", metrics(entropy=[*[0.5] * 10, *[1.5] * 10])) is None
