@@ -93,6 +93,22 @@ def test_every_package_that_the_code_imports_is_required_or_brought_by_an_extra(
         assert {BROUGHT_BY_OTHERS.get(each, each) for each in packages} <= listed, extra
 
 
+def test_the_lower_bounds_are_the_versions_of_the_oldest_check() -> None:
+    base, extras = requirements()
+    lines = (ROOT / "constraints-oldest.txt").read_text(encoding="utf8").splitlines()
+    oldest = dict(line.split("==") for line in lines if not line.startswith("#"))
+    for requirement in [*base, *extras["train"], *extras["tests"]]:
+        name, _, bound = requirement.partition(">=")
+        assert release(bound) == release(oldest[name]), requirement
+
+
+def release(version: str) -> list[int]:
+    numbers = [int(part) for part in version.split(".")]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return numbers
+
+
 def imported(path: Path) -> set[str]:
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
