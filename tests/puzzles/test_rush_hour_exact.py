@@ -196,6 +196,7 @@ def test_vehicles_may_stand_at_every_edge_and_in_any_order() -> None:
     assert state.layout.letters == ("A", "B", "C")
     assert state.positions == (0, 1, 0)
     assert state.layout.lines == (1, 2, 3)
+    assert (state.layout.rows, state.layout.columns, state.layout.exit_row) == (3, 4, 1)
 
 
 def test_every_mark_of_an_empty_cell_is_read_and_one_is_written() -> None:
@@ -207,11 +208,20 @@ def test_every_mark_of_an_empty_cell_is_read_and_one_is_written() -> None:
 def test_walls_may_be_given_beside_vehicles_but_not_under_them() -> None:
     puzzle = RushHour(3, 4)
     assert puzzle.format(puzzle.from_vehicles([CAR._replace(row=1)], [(0, 3), (2, 0)])) == "...xAA..x..."
-    with pytest.raises(ValueError, match=r"^vehicle A overlaps a wall at row 1, column 1$"):
-        puzzle.from_vehicles([CAR._replace(row=1)], [(1, 1)])
+    with pytest.raises(ValueError, match=r"^vehicle A overlaps a wall at row 1, column 0$"):
+        puzzle.from_vehicles([CAR._replace(row=1)], [(1, 0)])
     many = [Vehicle(0, 0, 2, True, "A")] * 26
     with pytest.raises(ValueError, match=r"^board has 26 vehicles, at most 25 are allowed$"):
         puzzle.from_vehicles(many)
+
+
+def test_a_board_may_hold_a_vehicle_for_each_of_25_letters() -> None:
+    puzzle = RushHour(8, 8)
+    text = "".join(letter * 2 for letter in "BCDEFGHIJKLMANOPQRSTUVWYZ").ljust(64, ".")
+    assert text[24:26] == "AA"
+    state = puzzle.parse(text)
+    assert len(state.layout) == 25
+    assert puzzle.key(state)[24:26] == "AA"
 
 
 def test_the_key_names_vehicles_in_order_of_appearance() -> None:

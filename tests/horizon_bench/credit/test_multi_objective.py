@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from horizon_bench.credit.groups import group_relative
 from horizon_bench.credit.multi_objective import combined_advantages
 
 GROUPS = np.arange(9) // 3
@@ -30,3 +31,26 @@ def test_a_sample_without_any_reward_is_left_out() -> None:
         found = combined_advantages(rewards, WEIGHTS, np.zeros(3, dtype=int), aggregation=aggregation)
         assert found[1] == 0
         assert found[0] == pytest.approx(-found[2])
+
+
+def test_the_defaults_sum_first_and_divide_by_the_groups_deviation_plus_1e_4() -> None:
+    total = REWARDS @ WEIGHTS
+    np.testing.assert_allclose(
+        combined_advantages(REWARDS, WEIGHTS, GROUPS), group_relative(total, GROUPS, epsilon=1e-4)
+    )
+    coarse = combined_advantages(REWARDS, WEIGHTS, GROUPS, epsilon=0.5)
+    np.testing.assert_allclose(coarse, group_relative(total, GROUPS, epsilon=0.5))
+    lists = combined_advantages([[0, 1], [1, 0]], [1, 3], [0, 0], scale="none")
+    assert lists.tolist() == [1.0, -1.0]
+
+
+def test_normalising_first_adds_epsilon_each_time() -> None:
+    found = combined_advantages(REWARDS, WEIGHTS, GROUPS, aggregation="normalize_then_sum", epsilon=0.5)
+    columns = [group_relative(column, GROUPS, epsilon=0.5) for column in REWARDS.T]
+    total = columns[0] + 0.5 * columns[1]
+    np.testing.assert_allclose(found, group_relative(total, np.zeros(9), epsilon=0.5), rtol=1e-12)
+
+
+def test_another_order_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"aggregation .*'mean'.* sum_then_normalize, normalize_then_sum$"):
+        combined_advantages(REWARDS, WEIGHTS, GROUPS, aggregation="mean")
