@@ -95,7 +95,7 @@ def put_in_place(draft: Path, path: Path) -> None:
     """Sync a file, or a folder of files, and rename it; a folder that stands there is removed first."""
     for part in [*sorted(draft.rglob("*")), draft] if draft.is_dir() else [draft]:
         sync(part)
-    if path.is_dir():
+    if draft.is_dir() and path.is_dir():
         drop_folder(path)
     draft.replace(path)
     sync(path.parent)

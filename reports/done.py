@@ -18,7 +18,7 @@ WAY_OUT = "restore the file, or remove the run's folder and run it again"
 
 def is_done(run: Path) -> bool:
     """Return whether a run's folder says that the run is complete."""
-    return (run / NAME).is_file()
+    return (run / NAME).exists()
 
 
 def seal(run: Path, facts: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from horizon_bench.files import in_words
 from reports.collapse import detect, first_collapse
 from reports.done import is_done, verify
+from reports.panels import counted
 from reports.records import StoredEpisode, read_cell, read_episodes, scan
 from reports.schema import CellRecord, CollapseRecord, EvaluationRecord, Record, TimingRecord, UpdateRecord
 
@@ -110,7 +111,7 @@ def _load_run(folder: Path, notes: list[str]) -> Run:
     mine = [record for record in records if (record.study, record.cell, record.seed) == own]
     if foreign := [record for record in records if (record.study, record.cell, record.seed) != own]:
         notes.append(
-            f"{folder / 'records.jsonl'}: left out {len(foreign)} records of other runs, the first of "
+            f"{folder / 'records.jsonl'}: left out {counted([len(foreign)], 'record')} of other runs, the first of "
             f"{foreign[0].study}, {foreign[0].cell}, seed {foreign[0].seed}; run this cell again into an empty folder"
         )
     return Run(
@@ -128,7 +129,9 @@ def _changed(folder: Path) -> str:
     """Return how the records of a finished run differ from those that it ended with, "" if they do not."""
     try:
         verify(folder)
-    except (ValueError, OSError) as error:
+    except OSError as error:
+        return in_words(error)
+    except ValueError as error:
         return str(error)
     return ""
 
@@ -138,7 +141,11 @@ def _scan(path: Path, notes: list[str], required: bool) -> Sequence[Record]:
         if required:
             notes.append(f"{path}: missing; the run is shown without it, run the cell again to fill it")
         return ()
-    records, problems = scan(path)
+    try:
+        records, problems = scan(path)
+    except OSError as error:
+        notes.append(in_words(error))
+        return ()
     notes.extend(problems[:3])
     if len(problems) > 3:
         notes.append(f"{path}: {len(problems) - 3} more unreadable lines; the {len(records)} readable ones are used")

@@ -40,6 +40,8 @@ IGNORED = frozenset({"commit", "device", "versions"})
 PHASES = ("sft", "rl")
 """Phases of a trained run in order; an untrained policy has a single one."""
 
+ERROR_NAME = "error.txt"
+"""What went wrong when a run, or an SFT, failed last."""
 LEARNED = ("checkpoints", "replay")
 """Folders of what RL has learned, in a run's own."""
 
@@ -179,6 +181,7 @@ class RunFolder:
         """Write `done.json`, which makes the run complete."""
         if self.writes:
             done.seal(self.path, facts)
+            (self.path / ERROR_NAME).unlink(missing_ok=True)
 
     @property
     def _records(self) -> Path:

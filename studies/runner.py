@@ -9,6 +9,7 @@ from pathlib import Path
 
 from studies.display import clock_text, make_display
 from studies.factors import Cell
+from studies.folder import ERROR_NAME
 from studies.locks import locked
 from studies.matrix import SINGLE
 from studies.pool import Finished, Job, Work, run_jobs
@@ -162,4 +163,4 @@ def _keep_details(jobs: Sequence[Job], event: Finished) -> None:
     folder = argument.supervised_folder if argument.supervised_only else argument.folder
     with contextlib.suppress(OSError):  # what stopped the job may stop this too; its reason is listed anyway
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "error.txt").write_text(event.details, encoding="utf8")
+        (folder / ERROR_NAME).write_text(event.details, encoding="utf8")

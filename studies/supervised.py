@@ -12,7 +12,7 @@ from horizon_bench.files import naming, put_in_place, sweep, write_whole
 from horizon_bench.policies.tiny import TinyPolicy
 from horizon_bench.training.sft import train_sft
 from horizon_bench.training.team import Team
-from studies.folder import differing, plain
+from studies.folder import ERROR_NAME, differing, plain
 from studies.language import LanguageTraining, load_policy, teach
 from studies.locks import locked
 from studies.pool import Report
@@ -83,6 +83,7 @@ def _train(job: CellJob, training: Training | LanguageTraining, folder: Path) ->
         put_in_place(draft, folder / "model")
     content = {"settings": _settings(training), "measured": measured, "seconds": seconds}
     write_whole(folder / "done.json", json.dumps(content, indent=2) + "\n")
+    (folder / ERROR_NAME).unlink(missing_ok=True)
 
 
 def _teach_small(job: CellJob, training: Training) -> tuple[TinyPolicy, dict[str, Any], float]:

@@ -82,7 +82,7 @@ class BankVerify:
         if self.level:
             files = [file for file in files if file.stem in self.level]
         if not files:
-            raise ValueError("no bank files to verify")
+            raise ValueError(f"no bank files to verify in {', '.join(map(str, paths))}; they are called LEVEL.tsv")
         rows, problems = verify_banks(files, self.workers, _progress("rows"))
         for problem in problems:
             print(problem, file=sys.stderr)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import itertools
 import os
 import pathlib
+import re
 import resource
 import shutil
 import subprocess
@@ -99,8 +99,15 @@ def one_digit_changed(path: pathlib.Path) -> None:
 
 
 ANYWHERE = (emptied, halved, rubbish_inside, zeroed, a_folder, another_encoding, deeply_nested)
+HARMLESS = {("timings.jsonl", emptied), ("cell.json", another_encoding), ("done.json", another_encoding)}
+"""No times at all are nothing wrong, and a file that is one JSON value says its own encoding."""
 CASES = [
-    *[(name, damage) for name in ("records.jsonl", "timings.jsonl", "cell.json", "done.json") for damage in ANYWHERE],
+    *[
+        (name, damage)
+        for name in ("records.jsonl", "timings.jsonl", "cell.json", "done.json")
+        for damage in ANYWHERE
+        if (name, damage) not in HARMLESS
+    ],
     *[("episodes.parquet", damage) for damage in ANYWHERE],
     *[(name, of_the_future) for name in ("records.jsonl", "timings.jsonl", "cell.json")],
     ("records.jsonl", a_huge_line),
@@ -243,7 +250,7 @@ def test_a_clock_that_jumps_changes_no_record_no_order_and_makes_no_time_negativ
     assert (run / "records.jsonl").read_bytes() == (whole / "records.jsonl").read_bytes()
 
 
-WALL_CLOCKS = {("time", "time"), ("time", "time_ns"), ("datetime", "now"), ("datetime", "utcnow"), ("date", "today")}
+WALL_CLOCKS = re.compile(r"\b(time\.time(_ns)?|datetime\.(utc)?now|date\.today)\(")
 TOLD_THE_TIME = {"horizon_bench/policies/endpoint/answers.py"}
 """Where a moment counts and no span does: a server says until when to wait."""
 
@@ -251,11 +258,9 @@ TOLD_THE_TIME = {"horizon_bench/policies/endpoint/answers.py"}
 def test_no_span_is_measured_by_a_clock_that_can_be_set() -> None:
     root = pathlib.Path(__file__).parents[2]
     packages = ("puzzles", "solvers", "curricula", "horizon_bench", "reports", "studies")
-    for path in (path for package in packages for path in (root / package).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                used = (node.value.id, node.attr) in WALL_CLOCKS
-                assert not used or path.relative_to(root).as_posix() in TOLD_THE_TIME, f"{path}:{node.lineno}"
+    sources = [path for package in packages for path in (root / package).rglob("*.py")]
+    using = {path.relative_to(root).as_posix() for path in sources if WALL_CLOCKS.search(path.read_text("utf8"))}
+    assert using == TOLD_THE_TIME
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import json
 import pathlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from horizon_bench.episodes import Episode
 from reports.records import CellRecord, EvaluationRecord, StoredEpisode, TimingRecord, UpdateRecord, read_episodes
-from studies.folder import RunFolder, after, plain
+from studies.folder import LEARNED, RunFolder, after, of_last_test, plain
 from studies.presets import PRESETS
 
 WHERE = {"study": "s", "cell": "c", "seed": 0}
@@ -132,7 +133,103 @@ def test_done_is_written_whole(tmp_path: pathlib.Path) -> None:
     folder.append([update(1)])
     folder.finish({"collapsed": False})
     assert folder.done
-    assert json.loads((tmp_path / "done.json").read_text()) == {"records": 1, "collapsed": False}
+    facts = json.loads((tmp_path / "done.json").read_text())
+    assert facts["digest"]
+    assert {name: facts[name] for name in ("version", "records", "collapsed")} == {
+        "version": 1,
+        "records": 1,
+        "collapsed": False,
+    }
+
+
+def finished_folder(path: pathlib.Path) -> RunFolder:
+    folder = RunFolder(path)
+    folder.open(cell_record())
+    folder.append([update(1), update(2)])
+    folder.finish({})
+    folder.verify()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda content: content[: content.index(b"\n") + 1], "holds 1 records of 2"),
+        (lambda content: content.replace(b"0.5", b"0.6", 1), "is not what it was"),
+        (lambda content: b"", "holds 0 records of 2"),
+    ],
+)
+def test_a_finished_run_whose_records_changed_in_anything_is_named(tmp_path: pathlib.Path, damage, words: str) -> None:
+    folder = finished_folder(tmp_path)
+    path = tmp_path / "records.jsonl"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(ValueError, match=rf"records\.jsonl {words}.*run it again"):
+        folder.verify()
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "{}", '{"records": "many"}', "[" * 100_000, '{"records": 2, "version": 7}']
+)
+def test_a_damaged_or_newer_seal_is_named(tmp_path: pathlib.Path, content: str) -> None:
+    folder = finished_folder(tmp_path)
+    (tmp_path / "done.json").write_text(content)
+    with pytest.raises(ValueError, match=r"done\.json (is damaged.*run it again|has version 7.*upgrade)"):
+        folder.verify()
+
+
+def test_a_seal_of_before_there_were_fingerprints_holds(tmp_path: pathlib.Path) -> None:
+    folder = finished_folder(tmp_path)
+    (tmp_path / "done.json").write_text('{"records": 2}')
+    folder.verify()
+
+
+def timed(phase: str, number: int, split: str) -> TimingRecord:
+    return replace(timing(phase, number), split=split)
+
+
+def test_the_times_of_what_was_evaluated_before_rl_outlive_its_start() -> None:
+    kept = [timed("evaluation", 0, "test"), timed("evaluation", 0, "validation")]
+    gone = [timed("rl", 1, ""), timed("evaluation", 1, "validation")]
+    assert [after("rl", -1)(row) for row in (*kept, *gone)] == [False, False, True, True]
+    assert [after("rl", 1)(row) for row in (*kept, *gone)] == [False] * 4
+    assert all(after("sft", -1)(row) for row in (*kept, *gone))
+
+
+def test_the_last_evaluation_is_taken_back_whole(tmp_path: pathlib.Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.open(cell_record())
+    first = replace(evaluation("rl", 2), split="validation")
+    folder.append([evaluation("sft", 0), update(2), first, evaluation("rl", 2)])
+    folder.append_episodes([stored("sft", 0), stored("rl", 2)])
+    for row in (timed("evaluation", 0, "test"), timed("evaluation", 2, "validation"), timed("evaluation", 2, "test")):
+        folder.append_timing(row)
+    folder.rewind(of_last_test)
+    assert [(row.phase, row.update) for row in folder.records] == [("sft", 0), ("rl", 2), ("rl", 2)]  # type: ignore[union-attr]
+    assert [(row.update, row.split) for row in folder.timings()] == [(0, "test"), (2, "validation")]
+    assert [row.phase for row in read_episodes(tmp_path / "episodes.parquet")] == ["sft"]
+
+
+def test_a_phase_begun_anew_forgets_what_rl_has_learned(tmp_path: pathlib.Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.open(cell_record())
+    folder.append([evaluation("sft", 0), update(1)])
+    for name in LEARNED:
+        (tmp_path / name / "update-000001").mkdir(parents=True)
+    folder.restart("sft")
+    assert folder.records == []
+    assert not any((tmp_path / name).exists() for name in LEARNED)
+
+
+@pytest.mark.parametrize("name", ["timings.jsonl", "episodes.parquet"])
+def test_what_no_score_needs_is_named_before_a_run_goes_on_and_may_be_moved_away(
+    tmp_path: pathlib.Path, name: str
+) -> None:
+    RunFolder(tmp_path).open(cell_record())
+    (tmp_path / name).write_text("nonsense\n")
+    with pytest.raises(ValueError, match=rf"{name}.*; .*move"):
+        RunFolder(tmp_path).open(cell_record())
+    (tmp_path / name).rename(tmp_path / "elsewhere")
+    RunFolder(tmp_path).open(cell_record())
 
 
 def test_settings_become_plain_json() -> None:
