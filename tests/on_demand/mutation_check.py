@@ -30,10 +30,10 @@ TARGET = 0.9
 FILES: dict[str, tuple[str, ...]] = {
     "horizon_bench/credit/returns.py": (CREDIT + "test_returns.py", REDUCTIONS),
     "horizon_bench/credit/arrays.py": (CREDIT + "test_arrays.py", CREDIT + "test_returns.py", REDUCTIONS),
-    "horizon_bench/credit/groups.py": (CREDIT + "test_groups.py", REDUCTIONS, LOOPS),
+    "horizon_bench/credit/groups.py": (CREDIT + "test_groups.py", REDUCTIONS),
     "horizon_bench/credit/beacon.py": (CREDIT + "test_beacon.py", REDUCTIONS, LOOPS),
-    "horizon_bench/credit/states.py": (CREDIT + "test_states.py", REDUCTIONS, LOOPS),
-    "horizon_bench/credit/critics.py": (CREDIT + "test_critics.py", REDUCTIONS, LOOPS),
+    "horizon_bench/credit/states.py": (CREDIT + "test_states.py", REDUCTIONS),
+    "horizon_bench/credit/critics.py": (CREDIT + "test_critics.py", REDUCTIONS),
     "horizon_bench/credit/decisions.py": (CREDIT + "test_decisions.py",),
     "horizon_bench/credit/multi_objective.py": (CREDIT + "test_multi_objective.py",),
     "horizon_bench/credit/archer.py": (CREDIT + "test_archer.py",),
