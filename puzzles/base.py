@@ -22,6 +22,8 @@ EXACT_DISTANCE = "exact distance"
 """What `Puzzle.lacks` calls the fewest actions from any state to the goal."""
 SNAPSHOTS = "snapshots"
 """What `Puzzle.lacks` calls states that an episode can go on from again."""
+LISTED_MOVES = "a full list of moves"
+"""What `Puzzle.lacks` calls `moves` that names every legal move, and can be asked thousands of times."""
 
 
 class Puzzle(ABC, Generic[StateT, MoveT]):
@@ -38,7 +40,8 @@ class Puzzle(ABC, Generic[StateT, MoveT]):
     """Finds the text of each action in a reply, in order; each match is then read by `parse_action`."""
 
     lacks: ClassVar[Mapping[str, str]] = {}
-    """What the puzzle cannot give (`EXACT_DISTANCE`, `SNAPSHOTS`), each with the reason; what needs it refuses."""
+    """What the puzzle cannot give (`EXACT_DISTANCE`, `SNAPSHOTS`, `LISTED_MOVES`), each with the reason; what needs it
+    refuses."""
 
     most_at_once: ClassVar[int | None] = None
     """Episodes that a rollout plays side by side at most, where each needs a costly simulator; None for any number."""

@@ -19,7 +19,7 @@ from horizon_bench.outside.scienceworld_jvm import ScienceWorldSimulator
 from horizon_bench.outside.simulators import Trail
 from horizon_bench.outside.stage import CrashError
 from horizon_bench.outside.world import NOT_HERE, World
-from puzzles.base import EXACT_DISTANCE
+from puzzles.base import EXACT_DISTANCE, LISTED_MOVES
 
 VERBS = (
     *(
@@ -59,7 +59,8 @@ class ScienceWorld(World):
     refusals_are_free = True
     lacks: ClassVar[Mapping[str, str]] = {
         EXACT_DISTANCE: "ScienceWorld can only be played; the gold commands of the package give the distance, "
-        "off their way it is a guess"
+        "off their way it is a guess",
+        LISTED_MOVES: "ScienceWorld decides on free text; the package lists commands that it takes, but not all",
     }
 
     def __init__(self, bank: str | Path | None = None) -> None:

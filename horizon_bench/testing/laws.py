@@ -9,7 +9,7 @@ from horizon_bench.testing import environment_laws, puzzle_laws
 from horizon_bench.testing.puzzle_laws import BreachError
 from horizon_bench.testing.strategies import Walk
 from horizon_bench.testing.subjects import Subject
-from puzzles.base import EXACT_DISTANCE, SNAPSHOTS, Puzzle
+from puzzles.base import EXACT_DISTANCE, LISTED_MOVES, SNAPSHOTS, Puzzle
 
 LAWS: dict[str, Callable[[Subject, Walk], None]] = {
     "text round-trip": puzzle_laws.text_round_trip,
@@ -40,6 +40,8 @@ LIMITED: dict[str, tuple[str, str]] = {
     "distance": (EXACT_DISTANCE, "held from the start along expert moves only"),
     "plan": (EXACT_DISTANCE, "held for the plan from the start only"),
     "snapshot and replay": (SNAPSHOTS, "not held"),
+    "legal moves": (LISTED_MOVES, "held for a few of the moves that are listed"),
+    "bad replies change nothing": (LISTED_MOVES, "held for garbage and for moves of the starts"),
 }
 """Laws that a puzzle without some ability (see `Puzzle.lacks`) keeps in part or not at all: ability, and how far."""
 
@@ -50,11 +52,14 @@ def limits(puzzle: Puzzle[Any, Any]) -> dict[str, str]:
     Args:
         puzzle: the rules.
     """
-    return {
+    limited = {
         law: f"{extent}, for want of {ability}: {puzzle.lacks[ability]}"
         for law, (ability, extent) in LIMITED.items()
         if ability in puzzle.lacks
     }
+    if not puzzle.all_moves():
+        limited["arrays"] = "not held: the puzzle names no moves once for all (all_moves), so it has no structured form"
+    return limited
 
 
 class LawError(AssertionError):

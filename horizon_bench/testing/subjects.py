@@ -14,7 +14,7 @@ import solvers
 from horizon_bench.envs.instances import make_puzzle
 from horizon_bench.envs.puzzle_env import PuzzleEnv
 from horizon_bench.envs.registration import FAMILIES
-from puzzles.base import Puzzle
+from puzzles.base import LISTED_MOVES, Puzzle
 
 _MOST_STARTS = 5
 _MOST_STATES = 100
@@ -51,6 +51,10 @@ class Subject:
         listed = self.puzzle.all_moves()
         if listed:
             return tuple(listed)
+        if LISTED_MOVES in self.puzzle.lacks:
+            return tuple(
+                dict.fromkeys(move for text in self.starts for move in self.puzzle.moves(self.puzzle.parse(text)))
+            )
         found: dict[Any, None] = {}
         for text in self.starts:
             seen = [self.puzzle.parse(text)]

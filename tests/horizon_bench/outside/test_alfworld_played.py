@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pages import first_block, replies_and_answers
 
 from horizon_bench.envs.puzzle_env import PuzzleEnv
 from horizon_bench.outside.alfworld import ALFWorld
 from horizon_bench.outside.alfworld_games import make_games
 from horizon_bench.outside.alfworld_tasks import TASK_TYPES
-from horizon_bench.testing import check_puzzle
+from horizon_bench.testing import LAWS, check_puzzle, limits
 
 pytest.importorskip("alfworld", reason="the extra 'outside' is not installed; run tox -e outside")
+
+TOLD = "train/pick_heat_then_place_in_recep-Plate-None-Drawer-1/trial_1"
+"""The game of the page's transcript."""
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +79,33 @@ def test_a_killed_interpreter_is_one_failed_episode(world: ALFWorld) -> None:
     assert info["end_reason"] == "solved"
 
 
-@pytest.mark.parametrize("law", ["text round-trip", "distance", "plan"])
+@pytest.mark.parametrize("law", LAWS)
 def test_the_laws_hold(world: ALFWorld, law: str) -> None:
-    check_puzzle(lambda: world, max_examples=2, laws=[law])
+    check_puzzle(world, max_examples=2, laws=[law])
+
+
+def test_laws_that_are_held_in_part_are_listed(world: ALFWorld) -> None:
+    assert set(limits(world)) == {"distance", "plan", "arrays"}
+
+
+def test_the_page_tells_what_is_played(tmp_path: Path) -> None:
+    make_games(tmp_path, per_type=2, seed=0)
+    world = ALFWorld(tmp_path)
+    env = PuzzleEnv(puzzle=world_of(world), instance=TOLD, reward="subgoal")
+    env.reset(seed=0)
+    names = world.subgoal_names(TOLD)
+    (_, start), *told = replies_and_answers(first_block("alfworld.md"), "> ")
+    assert world.view(env.state).text.splitlines() == start
+    for reply, answers in told:
+        info = env.step(reply)[4]
+        reached = [names[index] for index in info["subgoals_reached"]] + ["solved"] * info["goal"]
+        note = f"({', '.join(reached)})" if reached else ""
+        answer = " ".join(world.view(env.state).text.splitlines()[1:])
+        assert re.sub(" +", " ", " ".join(answers)) == f"{answer} {note}".strip()
+    assert info["end_reason"] == "solved"
+    env.close()
+
+
+def world_of(world: ALFWorld) -> Callable[[], ALFWorld]:
+    """Return a maker of the one world."""
+    return lambda: world

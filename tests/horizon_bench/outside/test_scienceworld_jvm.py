@@ -15,6 +15,7 @@ from test_class_files import class_file
 from horizon_bench.outside import CrashError, Trail
 from horizon_bench.outside.scienceworld import ScienceWorld
 from horizon_bench.outside.scienceworld_jvm import JAVA, ScienceWorldSimulator
+from horizon_bench.testing import LAWS, check_puzzle, limits
 
 QUESTION = "Ambiguous request: Please enter the number\n0:\tfocus on red apple\n1:\tfocus on green apple\n"
 GOLD = ("open door", "dance", "focus on apple", "1", "wait1")
@@ -222,6 +223,17 @@ def test_a_world_that_goes_down_while_it_is_asked_lists_nothing(monkeypatch: pyt
     monkeypatch.setattr(Server, "getValidActionObjectCombinations", fall)
     assert world.moves(start) == ()
     assert world.apply(start, "open door") == Trail("find-apple/0", ("open door",))
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_scienceworld_keeps_the_laws(law: str) -> None:
+    check_puzzle(Small, starts=["find-apple/0"], max_examples=5, laws=[law])
+
+
+def test_laws_that_scienceworld_keeps_in_part_are_listed() -> None:
+    found = limits(ScienceWorld())
+    assert set(found) == {"distance", "plan", "legal moves", "bad replies change nothing", "arrays"}
+    assert "free text" in found["legal moves"]
 
 
 def test_a_missing_package_is_named_with_its_installation(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -13,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pages import first_block, replies_and_answers
 
 from horizon_bench.envs.puzzle_env import PuzzleEnv
 from horizon_bench.outside import Trail
 from horizon_bench.outside.scienceworld import ScienceWorld
 from horizon_bench.outside.scienceworld_jvm import ScienceWorldSimulator
+from horizon_bench.testing import LAWS, check_puzzle
 
 pytest.importorskip("scienceworld", reason="the extra 'outside' is not installed; run tox -e outside")
 
@@ -125,6 +128,44 @@ def test_a_killed_machine_is_one_failed_episode(world: ScienceWorld) -> None:
     for command in world.gold(task):
         _, _, _, _, info = env.step(command)
     assert info["end_reason"] == "solved"
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_laws_hold(world: ScienceWorld, law: str) -> None:
+    check_puzzle(world, starts=shortest(world)[:1], max_examples=2, laws=[law])
+
+
+def test_the_page_tells_what_is_played(world: ScienceWorld) -> None:
+    env = PuzzleEnv(puzzle=lambda: world, instance="find-non-living-thing/237", interface="macro", reward="subgoal")
+    env.reset(seed=0)
+    env.step("open door to hallway")
+    _, (first, whole), (second, part) = replies_and_answers(first_block("scienceworld.md"), ">> ")
+    _, reward, _, _, info = env.step(first)
+    done, refused, togo = "; ".join(info["moves"]), info["illegal_actions"], info["distance_to_go"]
+    note = f"(reward {reward:g}, carried out: {done}; refused: {refused}; {togo} gold commands left)"
+    assert [*world.view(env.state).text.splitlines(), note] == whole
+    _, reward, _, _, info = env.step(second)
+    seen = world.view(env.state).text.splitlines()
+    assert all(line in seen for line in part[:-1])
+    assert part[-1].startswith(f"(reward {reward:g}, both subgoals, {info['end_reason']};")
+    assert info["subgoals_done"] == (True, True)
+
+
+def test_a_forked_process_leaves_the_machine_of_its_parent_alone(world: ScienceWorld) -> None:
+    task = shortest(world)[0]
+    trail = Trail(task, ())
+    world.view(trail)
+    machine = machine_of(world)
+    child = os.fork()
+    if child == 0:
+        world.stage._forget_parents()
+        gc.collect()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    world.stage._views.clear()
+    assert not world.view(trail).crash
+    assert world.moves(trail)
+    assert machine_of(world) == machine
 
 
 def test_closing_ends_the_machine_and_leaves_no_draft() -> None:

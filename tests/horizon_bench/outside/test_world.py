@@ -23,7 +23,7 @@ def test_a_world_that_can_only_be_played_keeps_the_laws(world: type[Corridor], l
 
 
 def test_laws_that_a_world_keeps_in_part_are_listed_with_the_reason() -> None:
-    assert set(limits(Corridor())) == {"distance", "plan"}
+    assert set(limits(Corridor())) == {"distance", "plan", "arrays"}
     assert "gold commands" in limits(Corridor())["plan"]
 
 
