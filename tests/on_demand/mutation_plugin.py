@@ -65,8 +65,12 @@ class Changed(importlib.abc.MetaPathFinder):
         before, after = (lines[span.start - 1 : span.end] for span in spans)
         if len(before) != len(after):
             return [f"{len(before)} lines became {len(after)}"]
-        pairs = [(old.strip(), new.strip()) for old, new in zip(before, after, strict=True) if old != new]
-        return [text for old, new in pairs if "__mutmut_" not in new for text in (f"- {old}", f"+ {new}")]
+        names = (f"{function}__mutmut_orig", variant)
+        pairs = [
+            tuple(line.replace(name, function).strip() for line, name in zip(both, names, strict=True))
+            for both in zip(before, after, strict=True)
+        ]
+        return [text for old, new in pairs if old != new for text in (f"- {old}", f"+ {new}")]
 
 
 class _Loader(importlib.machinery.SourceFileLoader):

@@ -218,6 +218,7 @@ def test_actions_change_what_they_say_and_nothing_else() -> None:
         ("choose(lumen)", None),
         ("sell(now)", None),
         ("sell now", None),
+        ("sell red", None),
         ("open(1) open(2)", None),
         ("", None),
     ],
@@ -351,7 +352,8 @@ def test_shops_have_their_bounds() -> None:
             Shop(**wrong)
         assert str(caught.value) == words
     assert repr(Shop(1, 2)) == "Shop(size=1, seed=2)"
-    assert repr(SHOP) == "Shop(size=3000, seed=0)"
+    assert repr(Shop()) == "Shop(size=3000, seed=0)"
+    assert len(Shop(20_000).catalogue.products) == 20_000
     assert len(Shop(1, 2).catalogue.products) == 1
 
 
@@ -373,6 +375,8 @@ def test_tokens_say_what_is_still_to_choose_and_what_each_place_lacks() -> None:
     assert grid.dtype == np.int8
     assert [SHOP.vocabulary()[number] for number in grid] == list(SHOP.compact(play(*SEARCHED)))
     assert SHOP.array_high() == 103
+    known = set(SHOP.vocabulary())
+    assert all(known >= set(SHOP.compact_action(move)) for move in SHOP.all_moves())
 
 
 def test_only_searches_ways_and_purchases_reveal_something() -> None:
