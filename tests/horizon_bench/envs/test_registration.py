@@ -230,6 +230,15 @@ def test_a_bank_file_without_a_level_gives_all_it_holds(own_bank: Path) -> None:
     assert (info["level"], info["distance"]) == ("-", 51)
 
 
+def test_a_bank_file_that_has_changed_is_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "mine.tsv"
+    for time, instance in enumerate(load_bank("T1", "test")[:2], start=1):
+        save_bank([instance], file)
+        os.utime(file, (time, time))
+        environment = gymnasium.make("horizon_bench/Sudoku-v0", bank=str(file), split="test")
+        assert environment.reset(seed=1)[1]["instance_key"] == instance.key
+
+
 def test_a_bank_file_says_which_splits_it_holds_and_of_which_puzzle(own_bank: Path) -> None:
     held = read_all(own_bank)[0].split
     absent = next(split for split in ("train", "validation", "test") if split != held)
