@@ -40,6 +40,8 @@ from puzzles.shop import Shop
 APART = {"scienceworld": ScienceWorld, "alfworld": ALFWorld, "textworld-played": TextWorldPlayed}
 """Worlds that run in processes of their own."""
 WITHIN = {"textworld": TextWorld, "shop": Shop}
+STARTS = 25
+"""Of each level, so that caches of what is known about a start are full long before memory is compared."""
 EXPERT_EVERY = 4
 ALLOWED_GROWTH = 1.1
 """Of memory, from the first third of the samples to the last."""
@@ -90,12 +92,11 @@ def world_and_tasks(chosen: argparse.Namespace) -> tuple[Puzzle[Any, Any], list[
     """Return the world and the texts of its training starts, levels in turn."""
     puzzle: Any = ALFWorld(chosen.data) if chosen.world == "alfworld" else (APART | WITHIN)[chosen.world]()
     if chosen.world == "shop":
-        return puzzle, [one.start for level in ("S1", "S3", "S5") for one in load_bank(level, "train")[:100]]
+        return puzzle, [one.start for level in ("S1", "S2", "S3", "S4") for one in load_bank(level, "train")[:STARTS]]
     by_level = [list(puzzle.starts(level, "train")) for level in puzzle.levels()]
     if chosen.world == "scienceworld":
         by_level = [[text for text in texts if len(puzzle.gold(text)) <= chosen.longest] for texts in by_level]
-    most = max(map(len, by_level))
-    return puzzle, [texts[number % len(texts)] for number in range(min(most, 100)) for texts in by_level if texts]
+    return puzzle, [texts[number % len(texts)] for number in range(STARTS) for texts in by_level if texts]
 
 
 def play(
