@@ -120,10 +120,15 @@ def partial_success_share(batch: CreditBatch, solved: BoolArray | None = None) -
 
 def solved_by_reward(batch: CreditBatch) -> BoolArray:
     """Return whether each episode ended by the rules with a positive task reward at its last decision, [episodes]."""
+    return batch.terminated & (_at_the_end(batch, batch.rewards) > 0)
+
+
+def _at_the_end(batch: CreditBatch, per_turn: FloatArray) -> FloatArray:
+    """Return the number at each episode's last decision, 0 for an episode without any, shape [episodes]."""
     last = np.zeros(batch.episodes)
     some = batch.lengths > 0
-    last[some] = batch.rewards[batch.offsets[1:][some] - 1]
-    return batch.terminated & (last > 0)
+    last[some] = per_turn[batch.offsets[1:][some] - 1]
+    return last
 
 
 def isolation_correlation(batch: CreditBatch, advantages: FloatArray) -> float:
@@ -150,17 +155,10 @@ def isolation_correlation(batch: CreditBatch, advantages: FloatArray) -> float:
     before = np.append(0.0, np.cumsum(total))[episode[order]]
     later = np.empty(runs)
     later[order] = total[episode[order]] - (running - before)
-    has_later = segments[first] < largest_by(episode, segments[first].astype(np.float64), batch.episodes)[episode]
+    has_later = segments[first] < _at_the_end(batch, segments.astype(np.float64))[episode]
     labels = pair_labels(batch.group[episode], segments[first])[has_later]
     one, other = mean_advantage[has_later], later[has_later]
     return correlation(one - group_statistics(one, labels).mean, other - group_statistics(other, labels).mean)
-
-
-def largest_by(index: np.ndarray, values: FloatArray, bins: int) -> FloatArray:
-    """Return the largest value that carries each index, minus infinity where none does, shape [bins]."""
-    highest = np.full(bins, -np.inf)
-    np.maximum.at(highest, index, values)
-    return highest
 
 
 def correlation(one: FloatArray, other: FloatArray) -> float:

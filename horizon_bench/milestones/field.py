@@ -23,12 +23,17 @@ _BOX = re.compile(r"b\d+")
 
 def usual_slots(puzzle: Puzzle[Any, Any]) -> int:
     """Return the number of slots that hold every plan of the solver: one for each box, else four."""
-    return sum(bool(_BOX.fullmatch(word)) for word in puzzle.vocabulary()) or USUAL_SLOTS
+    return len(box_words(puzzle)) or USUAL_SLOTS
+
+
+def box_words(puzzle: Puzzle[Any, Any]) -> tuple[str, ...]:
+    """Return the words of a puzzle's vocabulary that name boxes, in order."""
+    return tuple(word for word in puzzle.vocabulary() if _BOX.fullmatch(word))
 
 
 def slot_words(puzzle: Puzzle[Any, Any], slots: int) -> tuple[str, ...]:
     """Return the token that names each slot."""
-    boxes = tuple(word for word in puzzle.vocabulary() if _BOX.fullmatch(word))
+    boxes = box_words(puzzle)
     return boxes if len(boxes) == slots else tuple(f"<m{number}>" for number in range(1, slots + 1))
 
 

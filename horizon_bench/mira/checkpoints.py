@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from horizon_bench.extras import extra_needed
-from horizon_bench.files import drop_folder, naming
 from horizon_bench.policies.tiny import TinyPolicy
-from horizon_bench.training.checkpoint import DRAFT, begin_draft, checkpoints, damaged, finish_draft, read_state
+from horizon_bench.training.checkpoint import damaged, read_state, write_checkpoint
+from horizon_bench.training.team import Team
 
 with extra_needed():
     import torch
+
+PARTS = "parts.pt"
+"""Where everything lies that is not the policy."""
 
 
 class Stateful(Protocol):
@@ -40,15 +41,12 @@ def save_state(
         identity: what a resumed run must have in common with this one, JSON values.
         keep: newest checkpoints to keep; 0 keeps all.
     """
-    path, draft = folder / f"update-{update:06d}", folder / f"{DRAFT}{update:06d}-{os.getpid()}"
-    begin_draft(draft)
-    with naming(draft):
+
+    def fill(draft: Path) -> None:
         policy.save(draft)
-        torch.save({name: part.state_dict() for name, part in parts.items()}, draft / "parts.pt")
-        finish_draft(draft, path, {"update": update, **identity})
-    for _, old in checkpoints(folder)[:-keep] if keep else ():
-        drop_folder(old)
-    return path
+        torch.save({name: part.state_dict() for name, part in parts.items()}, draft / PARTS)
+
+    return write_checkpoint(folder, update, fill, identity, keep, Team())
 
 
 def load_state(path: Path, policy: TinyPolicy, parts: Mapping[str, Stateful], identity: Mapping[str, Any]) -> int:
@@ -57,19 +55,13 @@ def load_state(path: Path, policy: TinyPolicy, parts: Mapping[str, Stateful], id
     Raises:
         ValueError: if the checkpoint is damaged or belongs to a run with other settings, naming the difference.
     """
-    state = read_state(path)
+    state = read_state(path, identity)
     try:
-        stored = torch.load(path / "parts.pt", weights_only=True)
+        stored = torch.load(path / PARTS, weights_only=True)
         weights = TinyPolicy.load(path).model.state_dict()
         missing = set(parts) - set(stored)
     except Exception as error:  # torn files raise whatever their reader stumbles over
         raise damaged(path, error) from error
-    for name, value in json.loads(json.dumps(identity)).items():
-        if state.get(name) != value:
-            raise ValueError(
-                f"checkpoint {str(path)!r} belongs to a run with {name} = {state.get(name)!r}, this run has {value!r}; "
-                "resume with the same settings or use another folder"
-            )
     if missing:
         raise ValueError(f"checkpoint {str(path)!r} lacks {', '.join(sorted(missing))}; it is none of MiRA's")
     policy.model.load_state_dict(weights)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from horizon_bench.checks import check_least, check_positive
 from horizon_bench.envs.names import check_name
 
 REPLAY_LIMIT = 2.0
@@ -77,22 +78,10 @@ class MiraConfig:
             _within(name, getattr(self, name), 0.0, most)
         if not 0.0 < self.collect_share <= 1.0:
             raise ValueError(f"collect_share must lie above 0 and not above 1, not {self.collect_share}")
-        for name in ("beta", "critic_rate"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be above 0, not {getattr(self, name)}")
-        for name in (
-            "phase_updates",
-            "epochs",
-            "steps_per_epoch",
-            "critic_steps",
-            "first_critic_steps",
-            "critic_batch",
-        ):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("anneal_updates", "replay_updates"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must not be negative, but is {getattr(self, name)}")
+        check_positive(self, "beta", "critic_rate")
+        check_least(self, 1, "phase_updates", "epochs", "steps_per_epoch")
+        check_least(self, 1, "critic_steps", "first_critic_steps", "critic_batch")
+        check_least(self, 0, "anneal_updates", "replay_updates")
 
     def shaping_at(self, update: int) -> float:
         """Return the coefficient a of an update, counted from 0."""

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, Self, get_args, runtime_checkable
 
 import numpy as np
 
+from horizon_bench.checks import check_least
 from horizon_bench.envs.interfaces import find_interface
 from horizon_bench.envs.names import check_name
 from horizon_bench.policies.base import Policy, Reply, Seat
@@ -57,8 +58,7 @@ class ChatSampling:
         """Check the fields."""
         if not 0.0 < self.temperature < math.inf:
             raise ValueError(f"temperature must be a number above 0, not {self.temperature}; 0.01 is nearly greedy")
-        if self.max_new_tokens < 1:
-            raise ValueError(f"max_new_tokens must be at least 1, not {self.max_new_tokens}")
+        check_least(self, 1, "max_new_tokens")
         given: object = self.stop
         if not isinstance(given, tuple) or not all(isinstance(text, str) and text for text in given):
             raise ValueError(f"stop is {self.stop!r}, must be a tuple of texts that are not empty")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from horizon_bench.checks import check_least
 from horizon_bench.extras import extra_needed
 from horizon_bench.policies.kernels.decoding import Rules
 from horizon_bench.policies.tiny_fast import is_fast, suffix_states, write_replies
@@ -38,8 +39,7 @@ class Sampling:
         """Check the fields."""
         if not 0.0 < self.temperature < math.inf:
             raise ValueError(f"temperature must be a number above 0, not {self.temperature}; 0.01 is nearly greedy")
-        if self.max_new_tokens < 1:
-            raise ValueError(f"max_new_tokens must be at least 1, not {self.max_new_tokens}")
+        check_least(self, 1, "max_new_tokens")
         if not 0.0 <= self.thought_slip < 1.0:
             raise ValueError(f"thought_slip is a probability from 0 to below 1, not {self.thought_slip}")
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from horizon_bench.extras import extra_needed
-from horizon_bench.milestones.field import field_words, slot_words
+from horizon_bench.milestones.field import box_words, field_words, slot_words
 from horizon_bench.policies.base import Policy, Reply, Seat
 from horizon_bench.policies.geometry import geometry
 from horizon_bench.policies.sampling import Marks, Samples, Sampling, sample
@@ -231,6 +231,6 @@ def reply_room(puzzle: Puzzle[Any, Any], actions: int = 4, scans: int = 2) -> in
     """
     moves = puzzle.all_moves()
     width = max((len(puzzle.compact_action(move)) for move in moves), default=3)
-    boxes = sum(word[:1] == "b" and word[1:].isdigit() for word in puzzle.vocabulary())
+    boxes = len(box_words(puzzle))
     thought = 2 + scans * (boxes + 1) if boxes else 0
     return thought + actions * width + 1

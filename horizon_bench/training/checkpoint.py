@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,45 +71,60 @@ def save_checkpoint(
     Returns:
         The checkpoint's path.
     """
-    team, path = team or Team(), folder / f"update-{update:06d}"
-    draft = team.agree(folder / f"{DRAFT}{update:06d}-{os.getpid()}")
-    if team.leads:
-        begin_draft(draft)
-    team.wait()
-    if save_shards is not None:
-        save_shards(draft / SHARDS)
-        team.wait()
-    if team.leads:
-        with naming(draft):
+    team = team or Team()
+
+    def fill(draft: Path) -> None:
+        if save_shards is not None:
+            save_shards(draft / SHARDS)
+        if team.leads:
             policy.save(draft)
             if save_shards is None:
                 torch.save(optimiser.state_dict(), draft / OPTIMISER)
-            finish_draft(draft, path, {"update": update, **state})
+
+    return write_checkpoint(folder, update, fill, state, keep, team)
+
+
+def write_checkpoint(
+    folder: Path, update: int, fill: Callable[[Path], None], state: Mapping[str, Any], keep: int, team: Team
+) -> Path:
+    """Write a checkpoint, whole or not at all, and drop the oldest beyond `keep`; returns its path.
+
+    Args:
+        folder: of all checkpoints of the run; what killed runs left half written in it is removed.
+        update: number of finished updates.
+        fill: writes everything but `state.json` into the folder that it is given, in every process.
+        state: what a resumed run checks or needs, JSON values.
+        keep: newest checkpoints to keep; 0 keeps all.
+        team: the processes, all of which must call this.
+    """
+    path, draft = folder / f"update-{update:06d}", team.agree(folder / f"{DRAFT}{update:06d}-{os.getpid()}")
+    with naming(draft):
+        if team.leads:
+            sweep(folder, DRAFT)
+            draft.mkdir(parents=True)
+        team.wait()
+        fill(draft)
+        team.wait()
+        if team.leads:
+            text = json.dumps({"version": STATE_VERSION, "update": update, **state}, indent=1, sort_keys=True)
+            (draft / STATE).write_text(text, encoding="utf8")
+            put_in_place(draft, path)
+    if team.leads:
         for _, old in checkpoints(folder)[:-keep] if keep else ():
             drop_folder(old)
     team.wait()
     return path
 
 
-def begin_draft(draft: Path) -> None:
-    """Make an empty folder for a checkpoint in the making; those that killed runs left are removed."""
-    sweep(draft.parent, DRAFT)
-    with naming(draft):
-        draft.mkdir(parents=True)
-
-
-def finish_draft(draft: Path, path: Path, state: dict[str, Any]) -> None:
-    """Write the state of a checkpoint in the making, and put it in its place."""
-    text = json.dumps({"version": STATE_VERSION, **state}, indent=1, sort_keys=True)
-    (draft / STATE).write_text(text, encoding="utf8")
-    put_in_place(draft, path)
-
-
-def read_state(path: Path) -> dict[str, Any]:
+def read_state(path: Path, expected: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the `state.json` of a checkpoint.
 
+    Args:
+        path: the checkpoint's folder.
+        expected: entries that must be the same now.
+
     Raises:
-        ValueError: if it is damaged, or of a newer version of this program.
+        ValueError: if it is damaged, of a newer version of this program, or of a run with other settings.
     """
     try:
         state = json.loads((path / STATE).read_text(encoding="utf8"))
@@ -121,6 +136,12 @@ def read_state(path: Path) -> dict[str, Any]:
             f"{path / STATE} has version {version}, this program reads up to {STATE_VERSION}; update horizon-bench, or "
             "delete that folder to resume from an earlier checkpoint"
         )
+    for name, value in json.loads(json.dumps(expected or {})).items():
+        if state.get(name) != value:
+            raise ValueError(
+                f"checkpoint {str(path)!r} belongs to a run with {name} = {state.get(name)!r}, this run has {value!r}; "
+                "resume with the same settings or use another folder"
+            )
     return dict(state)
 
 
@@ -144,24 +165,15 @@ def load_checkpoint(
     Raises:
         ValueError: if the checkpoint is damaged or belongs to a run with other settings.
     """
-    state = read_state(path)
-    try:
-        stored = {} if load_shards else torch.load(path / OPTIMISER, weights_only=True)
-    except Exception as error:  # torn files raise whatever their reader stumbles over
-        raise damaged(path, error) from error
-    for name, value in json.loads(json.dumps(expected)).items():
-        if state.get(name) != value:
-            raise ValueError(
-                f"checkpoint {str(path)!r} belongs to a run with {name} = {state.get(name)!r}, this run has {value!r}; "
-                "resume with the same settings or use another folder"
-            )
+    state = read_state(path, expected)
     try:
         if load_shards is not None:
             load_shards(path / SHARDS)
         else:
+            stored = torch.load(path / OPTIMISER, weights_only=True)
             load_weights(policy, path)
             optimiser.load_state_dict(stored)
-    except Exception as error:
+    except Exception as error:  # torn files raise whatever their reader stumbles over
         raise damaged(path, error) from error
     return int(state["update"])
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from horizon_bench.checks import check_least, check_positive
 from horizon_bench.credit import Estimator, find_correction, find_estimator
 from horizon_bench.envs.names import check_name
 from horizon_bench.training.halves import HALF_MODES
@@ -59,14 +60,11 @@ class SftConfig:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        for name in ("steps", "boards"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        check_least(self, 1, "steps", "boards")
+        check_positive(self, "learning_rate")
         known = (*MODE_TOKENS, *HALF_MODES)
         if not self.modes or not set(self.modes) <= set(known):
             raise ValueError(f"modes {self.modes} must name some of {', '.join(known)}")
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate must be above 0, not {self.learning_rate}")
 
 
 @dataclass(frozen=True)
@@ -91,9 +89,7 @@ class RolloutConfig:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        for name in ("groups", "attempts", "value_rollouts"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        check_least(self, 1, "groups", "attempts", "value_rollouts")
 
 
 @dataclass(frozen=True)
@@ -143,11 +139,8 @@ class UpdateConfig:
 
     def __post_init__(self) -> None:
         """Check the fields and names."""
-        for name in ("updates", "epochs", "steps_per_epoch", "micro_batch", "checkpoint_every"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate must be above 0, not {self.learning_rate}")
+        check_least(self, 1, "updates", "epochs", "steps_per_epoch", "micro_batch", "checkpoint_every")
+        check_positive(self, "learning_rate")
         for name in ("estimator", "correction", "loss", "reduction", "signs"):
             if not isinstance(getattr(self, name), str):
                 raise ValueError(f"{name} is chosen by its name, a text, not {getattr(self, name)!r}")

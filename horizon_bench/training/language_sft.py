@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from horizon_bench.checks import check_least, check_positive
 from horizon_bench.envs.interfaces import find_interface
 from horizon_bench.envs.settings import Settings
 from horizon_bench.extras import extra_needed
@@ -69,12 +70,8 @@ class LanguageSftConfig:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        for name in ("traces", "batch", "micro_batch", "macro_length"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("epochs", "learning_rate"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be above 0, not {getattr(self, name)}")
+        check_least(self, 1, "traces", "batch", "micro_batch", "macro_length")
+        check_positive(self, "epochs", "learning_rate")
         if self.lora_rank < 0:
             raise ValueError(f"lora_rank must be at least 0, not {self.lora_rank}; 0 trains all weights")
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from horizon_bench.checks import check_least
 from horizon_bench.training.halves import HALF_MODES, half_target
 from puzzles.base import Puzzle
 from puzzles.thoughts import missing_digits, write_thought
@@ -36,9 +37,7 @@ class TargetSettings:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        for name in ("macro_length", "fixed_length", "scans"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        check_least(self, 1, "macro_length", "fixed_length", "scans")
 
 
 @dataclass(frozen=True)

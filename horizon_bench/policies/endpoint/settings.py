@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from horizon_bench.checks import check_least, check_positive
+
 _NAME = re.compile(r"(?P<model>.+)@(?P<url>https?://.+)", re.IGNORECASE | re.DOTALL)
 _FORM = "openai:MODEL@BASE_URL, such as openai:qwen3@http://localhost:8000/v1"
 
@@ -63,12 +65,9 @@ class EndpointSettings:
         object.__setattr__(self, "base_url", _checked_url(self.base_url))
         if not self.model.strip():
             raise ValueError(f"the endpoint's model is missing; write {_FORM}")
-        for name, least in (("concurrency", 1), ("retries", 0)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
-        for name in ("timeout_seconds", "first_wait_seconds", "longest_wait_seconds", "longest_pause_seconds"):
-            if not getattr(self, name) > 0.0:
-                raise ValueError(f"{name} must be above 0, not {getattr(self, name)}")
+        check_least(self, 1, "concurrency")
+        check_least(self, 0, "retries")
+        check_positive(self, "timeout_seconds", "first_wait_seconds", "longest_wait_seconds", "longest_pause_seconds")
         for name in ("requests_per_minute", "prompt_price", "reply_price", "most_cost"):
             if not (isfinite(getattr(self, name)) and getattr(self, name) >= 0.0):
                 raise ValueError(f"{name} must be a number of at least 0, not {getattr(self, name)}")
