@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from puzzles import PUZZLES
+from curricula.levels import make_puzzle
 from puzzles.base import Puzzle
+from puzzles.sudoku_layout import BOX_SHAPES
 from reports.records import StoredEpisode
 
 CELL = 20
@@ -16,8 +17,6 @@ CELL = 20
 VEHICLES = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#8c6bb1", "#7f9c3b")
 """Colours of the vehicles that are not the primary one."""
 PRIMARY = "#D55E00"
-
-
 WALL = "x"
 
 
@@ -52,7 +51,7 @@ def boards_of(stored: StoredEpisode) -> list[Board]:
     """
     episode = stored.episode
     try:
-        puzzle = _rules(stored)
+        puzzle = make_puzzle(stored.puzzle, stored.size)
         states = list(_states(puzzle, stored))
     except (KeyError, ValueError, TypeError):
         texts = [turn.observation for turn in episode.turns]
@@ -75,7 +74,7 @@ def cells_of(stored: StoredEpisode) -> list[tuple[str, ...]]:
     """
     empty: list[tuple[str, ...]] = [()] * (len(stored.episode.turns) + 1)
     try:
-        puzzle = _rules(stored)
+        puzzle = make_puzzle(stored.puzzle, stored.size)
         cells = [_cells(puzzle, state) for state in _states(puzzle, stored)]
     except (KeyError, ValueError, TypeError):
         return empty
@@ -112,11 +111,6 @@ def draw_board(
     )
 
 
-def _rules(stored: StoredEpisode) -> Puzzle[Any, Any]:
-    maker = PUZZLES[stored.puzzle]
-    return maker(size=stored.size) if stored.puzzle != "rush-hour" else maker()
-
-
 def _states(puzzle: Puzzle[Any, Any], stored: StoredEpisode) -> Iterator[Any]:
     state = puzzle.parse(stored.episode.start)
     yield state
@@ -135,16 +129,15 @@ def _cells(puzzle: Puzzle[Any, Any], state: Any) -> tuple[str, ...]:
 def _grid(puzzle: str, size: int) -> str:
     side = size * CELL
     thin = "".join(f"M{n * CELL} 0V{side}M0 {n * CELL}H{side}" for n in range(1, size))
-    rows, columns = box_of(size) if puzzle == "sudoku" else (size, size)
+    rows, columns = box_shape(puzzle, size)
     thick = "".join(f"M{n * CELL} 0V{side}" for n in range(columns, size, columns))
     thick += "".join(f"M0 {n * CELL}H{side}" for n in range(rows, size, rows))
     return f'<path class="thin" d="{thin}"/><path class="thick" d="{thick}M0 0H{side}V{side}H0Z"/>'
 
 
-def box_of(size: int) -> tuple[int, int]:
-    """Return rows and columns of a Sudoku box."""
-    rows = max(part for part in range(1, int(size**0.5) + 1) if size % part == 0)
-    return rows, size // rows
+def box_shape(puzzle: str, size: int) -> tuple[int, int]:
+    """Return rows and columns of a Sudoku's box; of the whole board where it has none."""
+    return BOX_SHAPES.get(size, (size, size)) if puzzle == "sudoku" else (size, size)
 
 
 def _digits(size: int, cells: Sequence[str], start: Sequence[str]) -> str:

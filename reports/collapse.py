@@ -24,6 +24,7 @@ __all__ = [
     "curves_of",
     "detect",
     "detect_curves",
+    "during_training",
     "first_collapse",
 ]
 
@@ -34,9 +35,7 @@ ATTEMPTS = 4
 def detect(records: Iterable[Record], thresholds: CollapseThresholds | None = None) -> tuple[CollapseRecord, ...]:
     """Return the findings in one run's records, in order of the update at which each became certain.
 
-    Looks at the evaluations of the phases `sft` and `rl` and at the updates of `rl`. Evaluations through another
-    interface than the first one, or of a variant, are left out, and so are those of the test split where there are
-    evaluations of the validation split.
+    Looks at the evaluations that `during_training` chooses and at the updates of `rl`.
 
     Args:
         records: the records of one run (one cell and seed), whole or so far.
@@ -97,7 +96,7 @@ def curves_of(
     """Return the curves of one run's records that the criteria look at."""
     limits = thresholds or CollapseThresholds()
     rows = list(records)
-    evaluations = [row for row in rows if isinstance(row, EvaluationRecord) and row.phase in ("sft", "rl")]
+    evaluations = during_training(row for row in rows if isinstance(row, EvaluationRecord))
     updates = sorted(
         (row for row in rows if isinstance(row, UpdateRecord) and row.phase == "rl"), key=lambda row: row.update
     )
@@ -113,11 +112,19 @@ def curves_of(
     )
 
 
-def _evaluation_curves(rows: Sequence[EvaluationRecord]) -> list[SuccessCurve]:
-    """Return the curve over all levels that every evaluation covers, then one for each level."""
+def during_training(records: Iterable[EvaluationRecord]) -> list[EvaluationRecord]:
+    """Return the evaluations of one run that show how it was trained, in the interface of the first.
+
+    They are those of the phases `sft` and `rl` that are no variant, of the validation split where there is one.
+    """
+    rows = [row for row in records if row.phase in ("sft", "rl")]
     rows = [row for row in rows if row.interface == rows[0].interface and row.variant == ""]
     split = "validation" if any(row.split == "validation" for row in rows) else "test"
-    rows = [row for row in rows if row.split == split]
+    return [row for row in rows if row.split == split]
+
+
+def _evaluation_curves(rows: Sequence[EvaluationRecord]) -> list[SuccessCurve]:
+    """Return the curve over all levels that every evaluation covers, then one for each level."""
     cells: dict[tuple[str, int], list[EvaluationRecord]] = defaultdict(list)
     for row in rows:
         cells[row.level, row.update].append(row)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from reports.conditions import Condition
+from reports.conditions import Condition, at_level, by_board
 from reports.gather_success import difference
 from reports.intervals import Estimate, gap_estimate, generator, improvement_estimate, interquartile_estimate
-from reports.panels import board_name, other_settings, schedule
+from reports.panels import other_settings, schedule
 
 MOST_SETTINGS = 2
 """Settings in which compared conditions may differ; more would bury the telling pairs."""
@@ -35,11 +34,8 @@ class Comparison:
 
 def compare(conditions: Sequence[Condition]) -> tuple[Comparison, ...]:
     """Return every pair of conditions of one study and board that differ in one thing, in reading order."""
-    boards: dict[tuple[str, str], list[Condition]] = defaultdict(list)
-    for one in conditions:
-        boards[one.cell.study, board_name(one.cell)].append(one)
     found = []
-    for members in boards.values():
+    for members in by_board(conditions).values():
         for other, one in combinations(members, 2):
             axis = _axis(one, other)
             if axis and set(one.seeds) & set(other.seeds):
@@ -66,7 +62,7 @@ def run_scores(one: Condition, levels: Sequence[str], seeds: Sequence[int]) -> n
     """Return avg@k of each run and level, shape [seeds, levels]."""
     table = np.full((len(seeds), len(levels)), np.nan)
     for column, level in enumerate(levels):
-        grid = one.grid("avg", lambda row, level=level: row.level == level)  # type: ignore[misc]
+        grid = one.grid("avg", at_level(level))
         for seed, row in zip(grid.seeds, grid.values, strict=True):
             if seed in seeds:
                 table[list(seeds).index(seed), column] = np.nanmean(row)

@@ -17,6 +17,7 @@ import numpy as np
 from reports.horizon import HorizonFit, fit_horizon
 from reports.intervals import Estimate, Grid, generator, mean_estimate
 from reports.metrics import avg_at_k, pass_at_k
+from reports.panels import nearest_first, study_board
 from reports.results import Results, Run
 from reports.schema import CellRecord, EvaluationRecord
 
@@ -37,6 +38,11 @@ SCORES: dict[str, Callable[..., np.ndarray]] = {"avg": avg_at_k, "pass": pass_at
 Filter = Callable[[EvaluationRecord], bool]
 
 
+def at_level(level: str | None) -> Filter:
+    """Return the filter that keeps one level, or all where it is None."""
+    return lambda row: level is None or row.level == level
+
+
 @dataclass(frozen=True, eq=False)
 class Condition:
     """One line of every table and figure."""
@@ -54,6 +60,11 @@ class Condition:
     cells: frozenset[str] = frozenset()
     """Names of the cells that this evaluation belongs to: several where cells share the policy after SFT."""
 
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What tells it from other conditions: study, cell, phase, interface, variant."""
+        return (self.cell.study, self.cell.cell, self.phase, self.interface, self.variant)
+
     @cached_property
     def seeds(self) -> tuple[int, ...]:
         """Seeds, rising."""
@@ -65,7 +76,7 @@ class Condition:
         distances: dict[str, list[int]] = defaultdict(list)
         for row in self.records:
             distances[row.level].append(row.distance)
-        return tuple(sorted(distances, key=lambda level: (np.mean(distances[level]), level)))
+        return tuple(nearest_first({level: float(np.mean(found)) for level, found in distances.items()}))
 
     @cached_property
     def k(self) -> int:
@@ -74,8 +85,7 @@ class Condition:
 
     def generator(self, *words: object) -> np.random.Generator:
         """Return the generator of one of the condition's estimates, the same for the same words."""
-        cell = self.cell
-        return generator(cell.study, cell.cell, self.phase, self.interface, self.variant, *words)
+        return generator(*self.key, *words)
 
     def grid(self, score: str = "avg", keep: Filter = lambda row: True) -> Grid:
         """Return a score (`avg` or `pass`) of each seed and puzzle.
@@ -92,34 +102,21 @@ class Condition:
         cells = {key: rows for key, rows in self.attempts.items() if keep(rows[0])}
         if not cells:
             raise ValueError(f"no evaluations to score in condition {self.label!r}")
-        distances = {puzzle: rows[0].distance for (_, puzzle), rows in cells.items()}
-        seeds, puzzles = sorted({seed for seed, _ in cells}), sorted(distances)
-        row_of, column_of = ({key: index for index, key in enumerate(keys)} for keys in (seeds, puzzles))
-        counts, solved = np.zeros((2, len(seeds), len(puzzles)), dtype=np.int64)
-        for (seed, puzzle), rows in cells.items():
-            place = row_of[seed], column_of[puzzle]
-            counts[place] = len(rows)
-            solved[place] = 0 if seed in self.collapsed else sum(row.solved for row in rows)
-        seen = counts > 0
-        values = np.full(counts.shape, np.nan)
-        values[seen] = SCORES[score](counts[seen], solved[seen], self.k)
-        return Grid(tuple(seeds), tuple(puzzles), values, np.array([distances[key] for key in puzzles]))
+        counts = [len(rows) for rows in cells.values()]
+        solved = [0 if seed in self.collapsed else sum(row.solved for row in rows) for (seed, _), rows in cells.items()]
+        values = dict(zip(cells, SCORES[score](counts, solved, self.k), strict=True))
+        return Grid.of(values, {puzzle: rows[0].distance for (_, puzzle), rows in cells.items()})
 
     def estimate(self, score: str = "avg", level: str | None = None) -> Estimate:
         """Return a score with its interval, on one level or on all."""
         if (score, level) not in self._estimates:
-            grid = self.grid(score, lambda row: level is None or row.level == level)
+            grid = self.grid(score, at_level(level))
             self._estimates[score, level] = mean_estimate(grid, self.generator(score, level))
         return self._estimates[score, level]
 
     def distance(self, level: str) -> float:
         """Return the mean goal distance of a level's puzzles, in atomic actions."""
         return float(np.mean([row.distance for row in self.records if row.level == level]))
-
-    def mean(self, value: Callable[[EvaluationRecord], float], keep: Filter = lambda row: True) -> float:
-        """Return the mean of a value over episodes, NaN where there are none."""
-        values = [value(row) for row in self.records if keep(row)]
-        return float(np.mean(values)) if values else math.nan
 
     def share(self, part: Callable[[EvaluationRecord], float], whole: Callable[[EvaluationRecord], float]) -> float:
         """Return the sum of one count over the sum of another, over all episodes; NaN where the latter is 0."""
@@ -161,6 +158,14 @@ def conditions_of(results: Results) -> tuple[Condition, ...]:
     order = list(PHASES)
     made.sort(key=lambda one: (one.cell.study, order.index(one.phase) if one.phase in order else -1))
     return _named(_without_repeats(made))
+
+
+def by_board(conditions: Iterable[Condition]) -> dict[str, list[Condition]]:
+    """Return the conditions of each study and board, under what a reader calls both."""
+    boards: dict[str, list[Condition]] = defaultdict(list)
+    for one in conditions:
+        boards[study_board(one.cell)].append(one)
+    return dict(boards)
 
 
 def _by_condition(rows: Iterable[EvaluationRecord]) -> dict[tuple[str, str, str], list[EvaluationRecord]]:

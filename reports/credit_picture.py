@@ -20,10 +20,10 @@ from horizon_bench.envs.settings import Settings
 from horizon_bench.policies import NoisyExpertPolicy
 from horizon_bench.rollout import Playable, rollout
 from reports.figures import FIGURES, draw, write_figure
-from reports.gather_credit import MISSING, credit_timeline
+from reports.gather_credit import MISSING, chosen, credit_timeline
 from reports.panels import Timeline
 from reports.records import StoredEpisode, read_episodes
-from reports.trajectories import LONGEST, Group, groups_of, pick_attempts
+from reports.trajectories import LONGEST, Group, groups_of
 
 EXAMPLE_SETTINGS = Settings(on_error="stay", observation="compact")
 EXAMPLE_POLICY = NoisyExpertPolicy(error_rate=0.3)
@@ -38,9 +38,7 @@ def draw_credit(episodes: Path, out: Path) -> list[Path]:
         FileNotFoundError: if there is none.
     """
     groups = groups_of(read_episodes(episodes))
-    failed, detour = pick_attempts(groups)
-    chosen = {"failed": failed, "detour": detour}
-    pictures = {kind: credit_timeline(one.group, one.index) for kind, one in chosen.items() if one is not None}
+    pictures = {kind: credit_timeline(one.group, one.index) for kind, one in chosen(groups).items()}
     if not pictures:
         raise ValueError(
             f"{episodes}: no failed and no detouring attempt among {len(groups)} groups that can be drawn (at least "
@@ -64,15 +62,13 @@ def example_pictures(seed: int = 0, continuations: int = EXAMPLE_CONTINUATIONS) 
     instances = load_bank(EXAMPLE_LEVEL)[:EXAMPLE_INSTANCES]
     episodes = rollout(EXAMPLE_POLICY, instances, EXAMPLE_SETTINGS, EXAMPLE_ATTEMPTS, seed)
     where = ("example", "noisy-expert", seed, "noisy expert", 0, "rush-hour", instances[0].size, "atomic")
-    groups = groups_of(StoredEpisode(*where, episode) for episode in episodes)
-
-    chosen = {kind: one for kind, one in zip(MISSING, pick_attempts(groups), strict=True) if one is not None}
-    compared = {id(one.group): one.group for one in chosen.values()}
+    drawn = chosen(groups_of(StoredEpisode(*where, episode) for episode in episodes))
+    compared = {id(one.group): one.group for one in drawn.values()}
     values = {name: _values(group, instances, continuations, seed) for name, group in compared.items()}
     return {
         # Nothing can be earned after the budget, so the state after the last decision is worth 0.
         kind: credit_timeline(one.group, one.index, values=values[id(one.group)], final_values=np.zeros(len(one.group)))
-        for kind, one in chosen.items()
+        for kind, one in drawn.items()
     }
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from reports.results import Run
+from reports.results import Run, by_cell
 from reports.schema import UpdateRecord
 from reports.table import MISSING, Table
 
@@ -49,12 +48,8 @@ DIAGNOSTICS = (
 
 def diagnostics_table(runs: Iterable[Run]) -> Table:
     """Return the means of every diagnostic over the RL updates of each trained cell, all its seeds together."""
-    cells: dict[tuple[str, str], list[Run]] = defaultdict(list)
-    for run in runs:
-        if _updates([run]):
-            cells[run.cell.study, run.cell.cell].append(run)
     rows = []
-    for members in cells.values():
+    for members in by_cell(run for run in runs if _updates([run])):
         cell, updates = members[0].cell, _updates(members)
         means = tuple(_mean(updates, one) for one in DIAGNOSTICS)
         rows.append((cell.study, cell.label, cell.estimator, *means, _over_half(updates), str(len(updates))))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from horizon_bench.credit import ESTIMATORS, NEEDS_VALUES, CreditBatch
 from reports.boards import Board, boards_of
-from reports.panels import board_name, board_words
+from reports.panels import board_words, study_board
 from reports.records import StoredEpisode
 from reports.results import Run
 
@@ -65,8 +65,7 @@ def pick_episodes(runs: Iterable[Run], notes: list[str]) -> list[EpisodeView]:
         except ValueError as error:
             notes.append(str(error))
             continue
-        board = f"{run.cell.study}: {board_name(run.cell)}"
-        candidates[board] += [(run, one, _peers(one, stored)) for one in stored if one.episode.turns]
+        candidates[study_board(run.cell)] += [(run, one, _peers(one, stored)) for one in stored if one.episode.turns]
     return [
         view(_name(run, one), replace(one, advantages=one.advantages or _advantages(run, one, peers)))
         for board in candidates.values()
@@ -78,10 +77,7 @@ def view(name: str, stored: StoredEpisode) -> EpisodeView:
     """Return what a reader sees of an episode called `name`."""
     episode = stored.episode
     boards = boards_of(stored)
-    steps = tuple(
-        _step(stored, index, boards[min(index + 1, len(boards) - 1)])
-        for index in range(min(LONGEST, len(episode.turns)))
-    )
+    steps = tuple(_step(stored, index, board) for index, board in enumerate(boards[1 : LONGEST + 1]))
     outcome = "solved" if episode.solved else f"not solved: {episode.end_reason.replace('_', ' ')}"
     facts = (
         f"{board_words(stored.puzzle, stored.size)}, level {episode.level}, distance {episode.distance} atomic "
@@ -152,11 +148,11 @@ def _telling(candidates: Sequence[Candidate]) -> list[Candidate]:
             one[1].episode.distance,
         ),
     )
-    for by_label in (False, True):
+    for wanted in ("interface", "condition"):
         for candidate in ordered:
             run, one, _ = candidate
-            kinds = (one.interface, run.cell.label)
-            if len(chosen) < PER_BOARD and (kinds[by_label], one.episode.solved) not in seen:
-                seen |= {(kind, one.episode.solved) for kind in kinds}
+            kinds = {"interface": one.interface, "condition": run.cell.label}
+            if len(chosen) < PER_BOARD and (kinds[wanted], one.episode.solved) not in seen:
+                seen |= {(kind, one.episode.solved) for kind in kinds.values()}
                 chosen.append(candidate)
     return chosen

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from reports.conditions import Condition
+from reports.conditions import Condition, at_level
 from reports.intervals import Estimate, mean_estimate, paired_difference
-from reports.panels import board_name, on_error, other_settings
+from reports.panels import on_error, other_settings, study_board
 
 
 @dataclass(frozen=True)
 class Accumulation:
     """One level of a noisy expert."""
 
-    study: str
     board: str
+    """Study and board."""
     rule: str
     """What follows an error."""
     mistake: float
@@ -40,31 +40,31 @@ class Accumulation:
 
 def accumulations(conditions: Sequence[Condition]) -> list[Accumulation]:
     """Return every level of every noisy expert that takes one action a decision, and acts where none fails."""
-    return [
-        _accumulation(one, float(settings["mistake"]), level)
-        for one, settings in ((one, dict(other_settings(one.cell))) for one in conditions)
-        if one.cell.policy == "noisy-expert" and one.interface == "atomic" and "mistake" in settings
-        if float(settings.get("failure", 0)) == 0
-        for level in one.levels
-    ]
+    found = []
+    for one in conditions:
+        settings = dict(other_settings(one.cell))
+        plain = one.cell.policy == "noisy-expert" and one.interface == "atomic"
+        if plain and "mistake" in settings and float(settings.get("failure", 0)) == 0:
+            found += [_accumulation(one, float(settings["mistake"]), level) for level in one.levels]
+    return found
 
 
 def _accumulation(one: Condition, mistake: float, level: str) -> Accumulation:
-    grid = one.grid("avg", lambda row: row.level == level)
-    expected = replace(grid, values=grid.values * 0.0 + (1.0 - mistake) ** grid.distances)
+    grid = one.grid("avg", at_level(level))
+    seen = grid.values * 0.0  # NaN where a run did not see a puzzle
+    expected = replace(grid, values=seen + (1.0 - mistake) ** grid.distances)
     measured = mean_estimate(grid, one.generator("avg", level))
     closed = float(((1.0 - mistake) ** grid.distances).mean())
     difference = paired_difference(grid, expected, one.generator("closed form", level))
     if measured.method == "wilson":
         difference = replace(measured, value=difference.value, low=measured.low - closed, high=measured.high - closed)
     return Accumulation(
-        one.cell.study,
-        board_name(one.cell),
-        on_error(one.cell),
-        mistake,
-        level,
-        one.distance(level),
-        measured,
-        closed,
-        difference,
+        board=study_board(one.cell),
+        rule=on_error(one.cell),
+        mistake=mistake,
+        level=level,
+        distance=one.distance(level),
+        measured=measured,
+        closed_form=closed,
+        difference=difference,
     )

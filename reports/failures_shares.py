@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,6 +27,7 @@ from reports.intervals import (
     weights,
     wilson,
 )
+from reports.records import StoredEpisode
 from reports.results import Results
 from reports.schema import EvaluationRecord
 
@@ -73,7 +75,7 @@ def classified(
         rules: thresholds; other than the usual ones ask the stored episodes.
     """
     found = []
-    stored: dict[tuple[object, ...], list[EvaluationRecord]] | None = None
+    stored: dict[tuple[str, ...], list[EvaluationRecord]] | None = None
     for one in conditions:
         if rules == USUAL_RULES and all(row.failure or row.solved for row in one.records):
             found.append((one, False))
@@ -81,37 +83,42 @@ def classified(
         if stored is None:
             stored = _stored_records(results, rules)
         known = {(row.seed, row.level, row.update) for row in one.records}
-        rows = stored.get((one.cell.study, one.cell.cell, one.phase, one.interface, one.variant), [])
+        rows = stored.get(one.key, [])
         if rows := [row for row in rows if (row.seed, row.level, row.update) in known]:
             found.append((replace(one, records=tuple(rows)), True))
     return found
 
 
-def _stored_records(results: Results, rules: FailureRules) -> dict[tuple[object, ...], list[EvaluationRecord]]:
-    """Return the stored episodes as records with classes, by study, cell, phase, interface and variant."""
-    found: dict[tuple[object, ...], list[EvaluationRecord]] = defaultdict(list)
+def stored_by_condition(results: Results) -> dict[tuple[str, ...], list[StoredEpisode]]:
+    """Return the stored episodes by the key of their condition; files that cannot be read are left out."""
+    found: dict[tuple[str, ...], list[StoredEpisode]] = defaultdict(list)
     for run in results.runs:
-        try:
-            episodes = run.episodes()
-        except ValueError:
-            continue
-        for one in episodes:
-            left = divergence_of(one)
-            row = EvaluationRecord.from_episode(
-                one.episode,
-                study=one.study,
-                cell=one.cell,
-                seed=one.seed,
-                phase=one.phase,
-                update=one.update,
-                puzzle=one.puzzle,
-                interface=one.interface,
-                variant=one.variant,
-                divergence=None if left is None else left.atomic_step,
-            )
-            row = replace(row, failure=classify(one.episode, rules).failure)
-            found[one.study, one.cell, one.phase, one.interface, one.variant].append(row)
+        with suppress(ValueError):
+            for one in run.episodes():
+                found[one.study, one.cell, one.phase, one.interface, one.variant].append(one)
     return dict(found)
+
+
+def _stored_records(results: Results, rules: FailureRules) -> dict[tuple[str, ...], list[EvaluationRecord]]:
+    """Return the stored episodes as records with classes, by the key of their condition."""
+    return {key: [_record(one, rules) for one in stored] for key, stored in stored_by_condition(results).items()}
+
+
+def _record(one: StoredEpisode, rules: FailureRules) -> EvaluationRecord:
+    left = divergence_of(one)
+    row = EvaluationRecord.from_episode(
+        one.episode,
+        study=one.study,
+        cell=one.cell,
+        seed=one.seed,
+        phase=one.phase,
+        update=one.update,
+        puzzle=one.puzzle,
+        interface=one.interface,
+        variant=one.variant,
+        divergence=None if left is None else left.atomic_step,
+    )
+    return replace(row, failure=classify(one.episode, rules).failure)
 
 
 def shares_of(one: Condition, stored_only: bool = False) -> FailureShares:
@@ -135,13 +142,8 @@ def class_grid(one: Condition, name: str) -> Grid:
 
 def share_grid(one: Condition, share: Share) -> Grid:
     """Return the mean of a share over the attempts of each seed and puzzle."""
-    distances = {puzzle: rows[0].distance for (_, puzzle), rows in one.attempts.items()}
-    seeds, puzzles = sorted({seed for seed, _ in one.attempts}), sorted(distances)
-    row_of, column_of = ({key: index for index, key in enumerate(keys)} for keys in (seeds, puzzles))
-    values = np.full((len(seeds), len(puzzles)), np.nan)
-    for (seed, puzzle), rows in one.attempts.items():
-        values[row_of[seed], column_of[puzzle]] = sum(float(share(row)) for row in rows) / len(rows)
-    return Grid(tuple(seeds), tuple(puzzles), values, np.array([distances[key] for key in puzzles]))
+    values = {key: sum(float(share(row)) for row in rows) / len(rows) for key, rows in one.attempts.items()}
+    return Grid.of(values, {puzzle: rows[0].distance for (_, puzzle), rows in one.attempts.items()})
 
 
 def ratio_estimate(part: Grid, whole: Grid, rng: np.random.Generator) -> Estimate:

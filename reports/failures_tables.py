@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
 
 from horizon_bench.episodes import Episode
-from reports.conditions import Condition
+from reports.conditions import Condition, by_board
 from reports.failures import CLASSES
 from reports.failures_shares import (
     FailureChange,
@@ -20,8 +19,9 @@ from reports.failures_shares import (
     classified,
     share_grid,
     shares_of,
+    stored_by_condition,
 )
-from reports.panels import Heat, board_name, counted
+from reports.panels import Heat, counted, study_board
 from reports.results import Results
 from reports.table import MISSING, Table
 
@@ -85,11 +85,8 @@ def failure_tables(results: Results, conditions: Sequence[Condition]) -> tuple[T
 
 def share_maps(results: Results, conditions: Sequence[Condition]) -> list[Heat]:
     """Return one coloured table for each study and board: conditions by classes, shares of all attempts."""
-    boards: dict[str, list[Condition]] = defaultdict(list)
-    for one, _ in classified(results, conditions):
-        if not all(row.solved for row in one.records):
-            boards[_board(one)].append(one)
-    return [_share_map(title, members) for title, members in boards.items()]
+    failing = [one for one, _ in classified(results, conditions) if not all(row.solved for row in one.records)]
+    return [_share_map(title, members) for title, members in by_board(failing).items()]
 
 
 def _share_map(title: str, members: Sequence[Condition]) -> Heat:
@@ -100,7 +97,7 @@ def _share_map(title: str, members: Sequence[Condition]) -> Heat:
         )
         for one in members
     ]
-    attempts = counted(sorted({len(one.records) for one in members}), "attempt")
+    attempts = counted({len(one.records) for one in members}, "attempt")
     return Heat(
         title=title,
         x_label="what became of the attempts (%)",
@@ -115,21 +112,12 @@ def _share_map(title: str, members: Sequence[Condition]) -> Heat:
 
 def subgoal_maps(results: Results, conditions: Sequence[Condition]) -> list[Heat]:
     """Return for each condition how much its failed episodes had completed by when; from stored episodes."""
-    failed: dict[tuple[object, ...], list[Episode]] = defaultdict(list)
-    for run in results.runs:
-        try:
-            stored = run.episodes()
-        except ValueError:
-            continue
-        for one in stored:
-            if not one.episode.solved and one.episode.turns:
-                failed[one.study, one.cell, one.phase, one.interface, one.variant].append(one.episode)
+    stored = stored_by_condition(results)
     maps = []
-    for condition in conditions:
-        cell = condition.cell
-        episodes = failed.get((cell.study, cell.cell, condition.phase, condition.interface, condition.variant))
-        if episodes:
-            maps.append(subgoal_map(textwrap.fill(f"{_board(condition)}, {condition.label}", 62), episodes))
+    for one in conditions:
+        failed = [each.episode for each in stored.get(one.key, ()) if not each.episode.solved and each.episode.turns]
+        if failed:
+            maps.append(subgoal_map(textwrap.fill(f"{study_board(one.cell)}, {one.label}", 62), failed))
     return maps[:MOST_MAPS]
 
 
@@ -157,7 +145,3 @@ def subgoal_map(title: str, episodes: Sequence[Episode]) -> Heat:
         texts=tuple(tuple(f"{100 * value:.0f}" if value else "" for value in row) for row in values.tolist()),
         note=f"n = {counted([len(episodes)], 'failed episode')} (stored ones); percent of them.",
     )
-
-
-def _board(one: Condition) -> str:
-    return f"{one.cell.study}: {board_name(one.cell)}"

@@ -14,22 +14,16 @@ from horizon_bench.credit import ESTIMATORS, NEEDS_VALUES, CreditBatch, Estimato
 from horizon_bench.credit.table import usable_estimators
 from horizon_bench.episodes import Turn
 from reports.boards import cells_of
-from reports.panels import Heat, Moment, Timeline, board_words, counted
+from reports.panels import Heat, Moment, Timeline, board_words, counted, study_board
 from reports.records import StoredEpisode
 from reports.results import Run
-from reports.trajectories import (
-    Attempt,
-    Group,
-    change_of,
-    detour_decisions,
-    groups_of,
-    pick_attempts,
-)
+from reports.trajectories import Attempt, Group, change_of, detour_decisions, groups_of, pick_attempts
 
 MISSING = {
     "failed": "no failed attempt",
     "detour": "no attempt that made a detour (under most error rules a mistake ends the attempt)",
 }
+"""What to say where there is no attempt of a kind."""
 
 log = logging.getLogger(__name__)
 
@@ -41,24 +35,23 @@ def credit_pictures(runs: Iterable[Run]) -> tuple[Timeline, ...]:
     estimators give nothing but zeros.
     """
     boards = sorted(_boards(runs).values(), key=_worth, reverse=True)
-    return tuple(picture for groups in boards for picture in pictures_of(groups)[0])
+    return tuple(credit_timeline(one.group, one.index) for groups in boards for one in chosen(groups).values())
 
 
 def missing_pictures(runs: Iterable[Run]) -> tuple[str, ...]:
     """Return a sentence for each study and board that stored no failed or no detouring attempt."""
     sentences = []
     for board, groups in _boards(runs).items():
-        lacking = pictures_of(groups)[1]
-        if lacking:
+        found = chosen(groups)
+        if lacking := [words for kind, words in MISSING.items() if kind not in found]:
             sentences.append(f"{board}: {' and '.join(lacking)} among {len(groups)} groups of stored attempts.")
     return tuple(sentences)
 
 
-def pictures_of(groups: Sequence[Group]) -> tuple[tuple[Timeline, ...], tuple[str, ...]]:
-    """Return the pictures that some groups give, and what they lack for the others."""
-    chosen = dict(zip(MISSING, pick_attempts(groups), strict=True))
-    pictures = tuple(credit_timeline(one.group, one.index) for one in chosen.values() if one is not None)
-    return pictures, tuple(MISSING[kind] for kind, one in chosen.items() if one is None)
+def chosen(groups: Sequence[Group]) -> dict[str, Attempt]:
+    """Return the attempts that are drawn of some groups, by kind (`failed`, `detour`); those that they have."""
+    failed, detour = pick_attempts(groups)
+    return {kind: one for kind, one in (("failed", failed), ("detour", detour)) if one is not None}
 
 
 def credit_timeline(
@@ -121,6 +114,7 @@ def credit_map(
         largest = float(np.max(np.abs(values), initial=0.0))
         rows.append(tuple(float(value) / largest if largest else 0.0 for value in values))
     count = next(iter(lengths.values()))
+    texts = tuple(tuple(f"{value:+.2f}" if value else "0" for value in values) for values in advantages.values())
     return Heat(
         title,
         "decision",
@@ -128,9 +122,7 @@ def credit_map(
         tuple(str(index + 1) for index in range(count)),
         tuple(advantages),
         tuple(rows),
-        tuple(tuple(f"{value:+.2f}" if value else "0" for value in values) for values in advantages.values())
-        if count <= 12
-        else (),
+        texts if count <= 12 else (),
         diverging=True,
         marks=tuple(subgoals),
         note=note,
@@ -147,7 +139,7 @@ def _boards(runs: Iterable[Run]) -> dict[str, list[Group]]:
             log.info("no credit picture of %s: %s", run.folder, error)
             continue
         for group in groups_of(stored):
-            boards[f"{run.cell.study}: {board_words(group[0].puzzle, group[0].size)}"].append(group)
+            boards[study_board(run.cell)].append(group)
     return dict(boards)
 
 
@@ -203,11 +195,11 @@ def _note(attempt: Attempt, drawn: Iterable[str]) -> str:
     group = attempt.group
     episode = attempt.episode
     solved = sum(one.episode.solved for one in group)
-    lengths = sorted({len(one.episode.turns) for one in group})
+    lengths = {len(one.episode.turns) for one in group}
     parts = [
         f"Seed {attempt.stored.seed}, level {episode.level}, goal distance {episode.distance} atomic actions. "
         f"Group: n = {len(group)} attempts at this puzzle, {solved} solved, "
-        f"{counted([lengths[0], lengths[-1]], 'decision')} long.",
+        f"{counted(lengths, 'decision')} long.",
         f"Left out: {', '.join(valued)}, which need values of states that are not stored." if valued else "",
         f"Left out because they failed on this group: {', '.join(failing)}." if failing else "",
     ]

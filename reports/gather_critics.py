@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -10,8 +9,9 @@ import numpy as np
 
 from horizon_bench.mira.labels import episode_labels, subgoal_times
 from horizon_bench.mira.replay import Replayed, read_part
+from reports.gather_training import seeds_of, training_facets
 from reports.intervals import Estimate
-from reports.panels import Panel, Point, Series, board_name, counted, trained_on
+from reports.panels import Panel, Point, Series, counted, study_board, trained_on
 from reports.results import Run
 from reports.schema import UpdateRecord
 
@@ -30,12 +30,12 @@ LEARNED = 0.25
 def calibration_panels(runs: Sequence[Run]) -> tuple[Panel, ...]:
     """Return predictions of the critics against what came, a panel for each study, training and critic."""
     panels = []
-    for title, cells in _facets(runs):
+    for title, cells in training_facets(run for run in runs if _learned(run)):
         for critic, (name, x_label, y_label) in CRITICS.items():
             series = [one for members in cells if (one := _calibration(members, critic))]
             if series:
                 note = (
-                    f"{counted(sorted({len(members) for members in cells}), 'seed')}; the first quarter of the updates "
+                    f"{seeds_of(cells)}; the first quarter of the updates "
                     f"and bins under {FEWEST} states are left out; bars: lowest to highest seed; dotted: as predicted"
                 )
                 panels.append(Panel(f"{title}: {name}", x_label, y_label, (_diagonal(), *series), note=note))
@@ -51,13 +51,12 @@ def critic_pictures(runs: Iterable[Run]) -> tuple[Panel, ...]:
     boards: dict[str, Run] = {}
     for run in runs:
         if _last_part(run) is not None:
-            boards.setdefault(f"{run.cell.study}: {board_name(run.cell)}, {trained_on(run.cell)}", run)
-    return tuple(panel for run in boards.values() for panel in pictures_of(read_part_of(run), name_of(run)))
-
-
-def name_of(run: Run) -> str:
-    """Return what a reader calls the run."""
-    return f"{run.cell.label}, seed {run.cell.seed}"
+            boards.setdefault(f"{study_board(run.cell)}, {trained_on(run.cell)}", run)
+    return tuple(
+        panel
+        for run in boards.values()
+        for panel in pictures_of(read_part_of(run), f"{run.cell.label}, seed {run.cell.seed}")
+    )
 
 
 def pictures_of(rows: Sequence[Replayed], name: str) -> tuple[Panel, ...]:
@@ -125,15 +124,6 @@ def _line(values: Sequence[float], marks: dict[int, str]) -> tuple[Point, ...]:
     )
 
 
-def _facets(runs: Iterable[Run]) -> list[tuple[str, list[list[Run]]]]:
-    titles: dict[str, dict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
-    for run in runs:
-        if _learned(run):
-            title = f"{run.cell.study}: {board_name(run.cell)}, {trained_on(run.cell)}"
-            titles[title][run.cell.cell].append(run)
-    return [(title, list(cells.values())) for title, cells in titles.items()]
-
-
 def _learned(run: Run) -> list[UpdateRecord]:
     """Return the updates in which a run's critics were held against new episodes, without the first ones."""
     rows = [row for row in run.updates if row.phase == "rl" and "value_error" in row.metrics]
@@ -158,11 +148,11 @@ def _bin(rows: Sequence[UpdateRecord], name: str) -> tuple[float, float] | None:
     counts = np.array([metrics[f"{name}_count"] for metrics in held])
     if counts.sum() < FEWEST:
         return None
-    means = [np.average([metrics[f"{name}_{what}"] for metrics in held], weights=counts) for what in _BOTH]
-    return float(means[0]), float(means[1])
-
-
-_BOTH = ("predicted", "observed")
+    predicted, observed = (
+        float(np.average([metrics[f"{name}_{what}"] for metrics in held], weights=counts))
+        for what in ("predicted", "observed")
+    )
+    return predicted, observed
 
 
 def _diagonal() -> Series:

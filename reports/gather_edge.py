@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reports.conditions import Condition
+from reports.conditions import PHASES, Condition
 from reports.gather_success import difference
 from reports.intervals import Estimate
-from reports.panels import Panel, Point, Series, marked, on_error, other_settings, schedule, sizes
+from reports.panels import Panel, Point, Series, marked, nearest_first, on_error, other_settings, schedule, sizes
 
 SMALLEST_SPREAD = 1.0
 """Points of risk between the safest and the riskiest condition, under which no curve against risk is drawn."""
@@ -32,12 +32,14 @@ class Edge:
     """Macro minus atomic, paired by seed and puzzle, over all levels (`ALL`) and by level."""
     distances: dict[str, float]
     """Mean goal distance of each level, in atomic actions."""
+    attempts: int
+    """Attempts a puzzle."""
 
     @property
     def title(self) -> str:
         """Phase and rule in words."""
-        words = "SFT only" if self.phase == "sft" else "after RL"
-        return f"{self.study}: {words}{f', on error: {self.rule}' if self.rule else ''}"
+        rule = f", on error: {self.rule}" if self.rule else ""
+        return f"{self.study}: {PHASES.get(self.phase, self.phase)}{rule}"
 
 
 def edges(conditions: Sequence[Condition]) -> list[Edge]:
@@ -53,8 +55,8 @@ def edges(conditions: Sequence[Condition]) -> list[Edge]:
             levels = [level for level in plain.levels if level in long.levels]
             gaps = {ALL: difference(long, plain), **{level: difference(long, plain, level) for level in levels}}
             distances = {level: plain.distance(level) for level in levels}
-            rule = on_error(plain.cell)
-            found.append(Edge(plain.cell.study, plain.phase, rule, 100 * risk, gaps, distances))
+            where = (plain.cell.study, plain.phase, on_error(plain.cell))
+            found.append(Edge(*where, 100 * risk, gaps, distances, min(plain.k, long.k)))
     return sorted(found, key=lambda edge: (edge.study, edge.phase != "sft", edge.rule, edge.risk))
 
 
@@ -75,7 +77,6 @@ def edge_panels(conditions: Sequence[Condition]) -> tuple[Panel, ...]:
 
 def _panel(title: str, members: Sequence[Edge]) -> Panel:
     distances = {level: distance for edge in members for level, distance in edge.distances.items()}
-    ordered = sorted(distances, key=lambda level: (distances[level], level))
     series = [
         Series(
             name if name == ALL else f"{name}, distance {distances[name]:.1f}",
@@ -84,14 +85,15 @@ def _panel(title: str, members: Sequence[Edge]) -> Panel:
             members[0].phase,
             tuple(Point(edge.risk, edge.gaps[name], name) for edge in members if name in edge.gaps),
         )
-        for name in (*ordered, ALL)
+        for name in (*nearest_first(distances), ALL)
     ]
+    estimates = [point.estimate for one in series[:-1] for point in one.points]
     return Panel(
         title,
         "decisions lost to a slip (% of the atomic policy's)",
         "success, macro minus atomic (points)",
         marked(series),
-        note=f"{sizes([point.estimate for one in series[:-1] for point in one.points], 4)}; "
+        note=f"{sizes(estimates, min(edge.attempts for edge in members))}; "
         "bars: 95 % intervals of the paired difference over seeds and puzzles",
     )
 

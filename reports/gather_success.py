@@ -7,14 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from reports.conditions import Condition
+from reports.conditions import Condition, at_level, by_board
 from reports.intervals import Estimate, paired_difference
 from reports.panels import (
     Heat,
     Panel,
     Point,
     Series,
-    board_name,
     counted,
     marked,
     other_settings,
@@ -54,10 +53,7 @@ def success_panels(conditions: Sequence[Condition], score: str = "avg") -> tuple
 
 def horizon_panels(conditions: Sequence[Condition]) -> tuple[Panel, ...]:
     """Return H50 of every condition, a panel for each study and board."""
-    groups: dict[str, list[Condition]] = defaultdict(list)
-    for one in conditions:
-        groups[f"{one.cell.study}: {board_name(one.cell)}"].append(one)
-    return tuple(_horizon_panel(title, members) for title, members in groups.items())
+    return tuple(_horizon_panel(title, members) for title, members in by_board(conditions).items())
 
 
 def technique_maps(conditions: Sequence[Condition]) -> tuple[Heat, ...]:
@@ -71,8 +67,8 @@ def difference(one: Condition, other: Condition, level: str | None = None) -> Es
     Raises:
         ValueError: if they share no puzzle within a seed.
     """
-    grids = [part.grid("avg", lambda row: level is None or row.level == level) for part in (one, other)]
-    return paired_difference(grids[0], grids[1], one.generator("minus", other.label, level or "all"))
+    grid, taken_off = (part.grid("avg", at_level(level)) for part in (one, other))
+    return paired_difference(grid, taken_off, one.generator("minus", other.label, level or "all"))
 
 
 def facets(conditions: Sequence[Condition]) -> list[Facet]:
@@ -80,17 +76,14 @@ def facets(conditions: Sequence[Condition]) -> list[Facet]:
 
     A facet of many conditions is split once more, by the other settings in which they differ.
     """
-    boards: dict[tuple[str, str], list[Condition]] = defaultdict(list)
-    for one in conditions:
-        boards[one.cell.study, board_name(one.cell)].append(one)
     result: list[Facet] = []
-    for (study, board), members in boards.items():
+    for board, members in by_board(conditions).items():
         shared = [one for one in members if one.phase != "rl"]
         trained: dict[str, list[Condition]] = defaultdict(list)
         for one in members:
             if one.phase == "rl":
-                trained[f"{study}: {board}, {trained_on(one.cell)}"].append(one)
-        for title, group in (trained or {f"{study}: {board}": []}).items():
+                trained[f"{board}, {trained_on(one.cell)}"].append(one)
+        for title, group in (trained or {board: []}).items():
             result += _split(title, [*shared, *group])
     return result
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from reports.collapse import during_training
 from reports.intervals import Estimate, Grid, generator, mean_estimate
-from reports.panels import Panel, Point, Series, board_name, counted, marked, trained_on
-from reports.results import Run
+from reports.panels import Panel, Point, Series, counted, marked, study_board, trained_on
+from reports.results import Run, by_cell
 from reports.schema import EvaluationRecord
 
 METRICS: dict[str, tuple[str, bool]] = {
@@ -44,11 +45,11 @@ COSTS: dict[str, str] = {
 def training_panels(runs: Sequence[Run]) -> tuple[Panel, ...]:
     """Return success at the evaluations during training, with collapses marked, a panel for each study and training."""
     panels = []
-    for title, cells in _facets(runs):
+    for title, cells in training_facets(run for run in runs if run.updates):
         series = [one for members in cells if (one := _training_series(members))]
         if series:
             note = (
-                f"{_seeds(cells)}; bands: 95 % intervals over seeds and puzzles; thin lines: single seeds; "
+                f"{seeds_of(cells)}; bands: 95 % intervals over seeds and puzzles; thin lines: single seeds; "
                 "\N{MULTIPLICATION X}: collapse"
             )
             panels.append(Panel(title, "RL update", "success at evaluation (%)", marked(series), note=note))
@@ -65,11 +66,11 @@ def metric_panels(runs: Sequence[Run], metric: str) -> tuple[Panel, ...]:
         raise ValueError(f"no figure shows the metric {metric!r}; known: {', '.join(METRICS)}")
     label, percent = METRICS[metric]
     panels = []
-    for title, cells in _facets(runs):
+    for title, cells in training_facets(run for run in runs if run.updates):
         series = [one for members in cells if (one := _metric_series(members, metric))]
         if series and not (metric in DIAGNOSTICS and _flat(series)):
             note = (
-                f"mean over {_seeds(cells)}; thin lines: single seeds, running mean of 5 updates; "
+                f"mean over {seeds_of(cells)}; thin lines: single seeds, running mean of 5 updates; "
                 "\N{MULTIPLICATION X}: collapse"
             )
             panels.append(Panel(title, "RL update", label, marked(series), percent, note=note))
@@ -85,11 +86,11 @@ def cost_panels(runs: Sequence[Run], cost: str) -> tuple[Panel, ...]:
     if cost not in COSTS:
         raise ValueError(f"no figure shows the cost {cost!r}; known: {', '.join(COSTS)}")
     panels = []
-    for title, cells in _facets(runs):
+    for title, cells in training_facets(run for run in runs if run.updates):
         series = [one for members in cells if (one := _cost_series(members, cost))]
         if series:
             note = (
-                f"{_seeds(cells)}, cost averaged over them; bands: 95 % intervals over seeds and puzzles; "
+                f"{seeds_of(cells)}, cost averaged over them; bands: 95 % intervals over seeds and puzzles; "
                 "\N{MULTIPLICATION X}: a seed collapsed and counts as failed from there on"
             )
             panels.append(Panel(title, COSTS[cost], "success at evaluation (%)", marked(series), note=note))
@@ -113,7 +114,7 @@ def evaluation_grids(runs: Sequence[Run]) -> dict[int, Grid]:
 
     Levels that some evaluation leaves out are left out everywhere.
     """
-    rows = [row for run in runs for row in _during_training(run.evaluations)]
+    rows = [row for run in runs for row in during_training(run.evaluations)]
     seen: dict[tuple[int, int], set[str]] = defaultdict(set)
     for row in rows:
         seen[row.seed, row.update].add(row.level)
@@ -135,11 +136,17 @@ def scored_grids(runs: Sequence[Run]) -> dict[int, Grid]:
     return grids
 
 
-def _during_training(rows: Sequence[EvaluationRecord]) -> list[EvaluationRecord]:
-    kept = [row for row in rows if row.phase in ("sft", "rl") and row.variant == ""]
-    split = "validation" if any(row.split == "validation" for row in kept) else "test"
-    kept = [row for row in kept if row.split == split]
-    return [row for row in kept if row.interface == kept[0].interface]
+def training_facets(runs: Iterable[Run]) -> list[tuple[str, list[list[Run]]]]:
+    """Return the runs by study, board and training levels, and within by cell."""
+    titles: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        titles[f"{study_board(run.cell)}, {trained_on(run.cell)}"].append(run)
+    return [(title, by_cell(members)) for title, members in titles.items()]
+
+
+def seeds_of(cells: Iterable[Sequence[Run]]) -> str:
+    """Return how many seeds the cells of a panel have, as part of its caption."""
+    return counted(map(len, cells), "seed")
 
 
 def _grid(rows: Sequence[EvaluationRecord]) -> Grid:
@@ -148,23 +155,7 @@ def _grid(rows: Sequence[EvaluationRecord]) -> Grid:
     for row in rows:
         solved[row.seed, row.instance_key].append(row.solved)
         distances[row.instance_key] = row.distance
-    seeds, puzzles = sorted({seed for seed, _ in solved}), sorted(distances)
-    values = [[np.mean(solved[seed, key]) if (seed, key) in solved else np.nan for key in puzzles] for seed in seeds]
-    return Grid(tuple(seeds), tuple(puzzles), np.array(values), np.array([distances[key] for key in puzzles]))
-
-
-def _facets(runs: Iterable[Run]) -> list[tuple[str, list[list[Run]]]]:
-    """Return the trained runs by study, board and training levels, and within by cell."""
-    titles: dict[str, dict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
-    for run in runs:
-        if run.updates:
-            title = f"{run.cell.study}: {board_name(run.cell)}, {trained_on(run.cell)}"
-            titles[title][run.cell.cell].append(run)
-    return [(title, list(cells.values())) for title, cells in titles.items()]
-
-
-def _seeds(cells: Sequence[Sequence[Run]]) -> str:
-    return counted(sorted({len(members) for members in cells}), "seed")
+    return Grid.of({key: float(np.mean(found)) for key, found in solved.items()}, distances)
 
 
 def _training_series(runs: Sequence[Run]) -> Series | None:
@@ -221,16 +212,21 @@ def _metric_series(runs: Sequence[Run], metric: str) -> Series | None:
     for line in lines:
         for update, value in line:
             by_update[update].append(value)
-    full = {
-        update: values for update, values in by_update.items() if len(values) == len([line for line in lines if line])
-    }
-    points = tuple(
-        Point(update, Estimate(float(np.mean(values)), float(np.mean(values)), float(np.mean(values)), 0, len(values)))
-        for update, values in sorted(full.items())
-    )
+    runs_measured = sum(map(bool, lines))
+    points = []
+    for update, values in sorted(by_update.items()):
+        if len(values) == runs_measured:
+            mean = float(np.mean(values))
+            points.append(Point(update, Estimate(mean, mean, mean, 0, len(values))))
     cell = runs[0].cell
     return Series(
-        cell.label, cell.interface, cell.reward, "rl", points, runs=tuple(lines), collapses=_collapses(runs, lines)
+        cell.label,
+        cell.interface,
+        cell.reward,
+        "rl",
+        tuple(points),
+        runs=tuple(lines),
+        collapses=_collapses(runs, lines),
     )
 
 

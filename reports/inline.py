@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from html import escape
 
 from reports.figures.style import GRID, INK, INTERFACE_COLOURS, PAPER
 
@@ -32,10 +32,8 @@ def inline_svg(svg: bytes, name: str, title: str) -> str:
         text = text.replace(colour, value)
     for colour in INTERFACE_COLOURS.values():
         text = text.replace(colour.lower(), css_colour(colour))
-    label = title.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    return re.sub(
-        r"<svg ([^>]*)>", lambda match: f'<svg {_root(match[1])} role="img" aria-label="{label}">', text, count=1
-    )
+    named = f'role="img" aria-label="{escape(title)}"'
+    return re.sub(r"<svg ([^>]*)>", lambda match: f"<svg {_root(match[1])} {named}>", text, count=1)
 
 
 def css_colour(colour: str) -> str:
@@ -44,5 +42,4 @@ def css_colour(colour: str) -> str:
 
 
 def _root(attributes: str) -> str:
-    kept: Iterable[str] = re.findall(r'(?:viewBox|version)="[^"]*"', attributes)
-    return " ".join([*kept, 'class="figure"'])
+    return " ".join([*re.findall(r'(?:viewBox|version)="[^"]*"', attributes), 'class="figure"'])

@@ -8,7 +8,7 @@ function that draws takes a generator.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +54,22 @@ class Grid:
     """Shape [seeds, puzzles]."""
     distances: NDArray[np.int64]
     """Goal distance of each puzzle in atomic actions, shape [puzzles]."""
+
+    @classmethod
+    def of(cls, values: Mapping[tuple[int, str], float], distances: Mapping[str, int]) -> Grid:
+        """Return the grid of one value for each seed and puzzle; NaN for pairs that have none.
+
+        Args:
+            values: by seed and content key.
+            distances: goal distance of each of these puzzles, in atomic actions.
+        """
+        seeds, puzzles = sorted({seed for seed, _ in values}), sorted(distances)
+        rows = {seed: index for index, seed in enumerate(seeds)}
+        columns = {key: index for index, key in enumerate(puzzles)}
+        table = np.full((len(seeds), len(puzzles)), np.nan)
+        for (seed, key), value in values.items():
+            table[rows[seed], columns[key]] = value
+        return cls(tuple(seeds), tuple(puzzles), table, np.array([distances[key] for key in puzzles]))
 
     def columns(self, chosen: BoolArray) -> Grid:
         """Return the grid of the puzzles that `chosen` (shape [puzzles]) marks."""

@@ -13,7 +13,7 @@ from reports.comparisons import Comparison, compare
 from reports.conditions import Condition, conditions_of
 from reports.diagnostics import masked_warnings
 from reports.episodes import pick_episodes
-from reports.figures import FIGURES, Drawable, draw, png_bytes, svg_bytes, timeline_size
+from reports.figures import FIGURES, Drawable, draw, named_panels, timeline_size, write_figure
 from reports.inline import inline_svg
 from reports.panels import Timeline
 from reports.published import PUBLISHED_RECIPE
@@ -22,22 +22,14 @@ from reports.tables import Table, all_tables, write_tables
 from reports.views import comparisons_by_board, levels_by_board, reaches, runs_by_cell, tiles
 
 MINOR = (
-    *("macro-length", "invalid-share", "voided-share", "entropy", "gradient-norm", "cost-calls", "cost-seconds"),
-    *(
-        "subgoal-times",
-        "sample-size",
-        "masked-share",
-        "conflict-share",
-        "gradient-ratio",
-        "zero-share",
-        "subgoal-contrast",
-    ),
-)
+    "macro-length", "invalid-share", "voided-share", "entropy", "gradient-norm", "cost-calls", "cost-seconds",
+    "subgoal-times", "sample-size", "masked-share", "conflict-share", "gradient-ratio", "zero-share",
+    "subgoal-contrast",
+)  # fmt: skip
 """Figures that the page folds away until asked for."""
 
-
 PIXELS = 86
-"""Of an inch of a wide figure on the page."""
+"""Width on the page of an inch of a wide figure."""
 
 
 @dataclass(frozen=True)
@@ -136,19 +128,14 @@ def _relative(note: str, folder: Path) -> str:
 
 
 def _figures(results: Results, conditions: Sequence[Condition], folder: Path) -> list[FigureView]:
-    """Draw every figure once, write its files, and return what the page shows."""
+    """Draw every figure once, write its files, and return what the page shows: of H50 it has bars of its own."""
     folder.mkdir(parents=True, exist_ok=True)
     views = []
     for name, kind in FIGURES.items():
-        panels: list[Drawable] = list(kind.gather(results, conditions))
         shown = []
-        for index, panel in enumerate(panels, start=1):
-            stem = name if len(panels) == 1 else f"{name}-{index}"
-            figure = draw(kind, panel)
-            svg = svg_bytes(figure, stem)
-            (folder / f"{stem}.svg").write_bytes(svg)
-            (folder / f"{stem}.png").write_bytes(png_bytes(figure))
-            shown.append(_panel_view(panel, inline_svg(svg, stem, f"{kind.title}. {panel.title}")))
+        for stem, panel in named_panels(name, results, conditions):
+            svg, _ = write_figure(draw(kind, panel), folder, stem)
+            shown.append(_panel_view(panel, inline_svg(svg.read_bytes(), stem, f"{kind.title}. {panel.title}")))
         missing = kind.missing(results)
         if (shown or missing) and name != "h50":
             views.append(FigureView(name, kind.title, kind.caption, name in MINOR, tuple(shown), missing))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -52,8 +52,6 @@ class Panel:
     series: tuple[Series, ...]
     percent: bool = True
     """Whether values are shares, drawn from 0 to 100 %."""
-    logarithmic: bool = False
-    """Whether the horizontal axis is logarithmic."""
     note: str = ""
     """Belongs to the caption: what n is, what the interval is."""
 
@@ -156,6 +154,11 @@ def board_name(cell: CellRecord) -> str:
     return board_words(cell.puzzle, cell.size)
 
 
+def study_board(cell: CellRecord) -> str:
+    """Return a cell's study and board as a reader calls them."""
+    return f"{cell.study}: {board_name(cell)}"
+
+
 def board_words(puzzle: str, size: int) -> str:
     """Return a puzzle and its size as a reader calls them."""
     name = {"sudoku": "Sudoku", "rush-hour": "Rush Hour", "shop": "Shop"}.get(puzzle, puzzle)
@@ -183,15 +186,23 @@ def sizes(estimates: list[Estimate], attempts: int) -> str:
     """Return the part of a caption that says how much stands behind each point."""
     if not estimates:
         return ""
-    puzzles, seeds = sorted({one.puzzles for one in estimates}), sorted({one.seeds for one in estimates})
-    parts = (counted(puzzles, "puzzle"), counted(seeds, "seed"), counted([attempts], "attempt"))
-    return "n = " + " \N{MULTIPLICATION SIGN} ".join(parts) + " a point"
+    return f"{sample_size({one.puzzles for one in estimates}, {one.seeds for one in estimates}, {attempts})} a point"
 
 
-def counted(numbers: list[int], word: str) -> str:
+def sample_size(puzzles: Iterable[int], seeds: Iterable[int], attempts: Iterable[int]) -> str:
+    """Return how many puzzles, seeds and attempts stand behind numbers, from the least to the greatest of each."""
+    parts = (counted(puzzles, "puzzle"), counted(seeds, "seed"), counted(attempts, "attempt"))
+    return "n = " + " \N{MULTIPLICATION SIGN} ".join(parts)
+
+
+def counted(numbers: Iterable[int], word: str) -> str:
     """Return a count, or the least and the greatest of several, with its word in the right number."""
-    return f"{_range(numbers)} {word}" + ("" if numbers == [1] else "s")
+    ordered = sorted(set(numbers))
+    least, greatest = ordered[0], ordered[-1]
+    text = str(least) if least == greatest else f"{least}\N{EN DASH}{greatest}"
+    return f"{text} {word}" + ("" if ordered == [1] else "s")
 
 
-def _range(numbers: list[int]) -> str:
-    return str(numbers[0]) if numbers[0] == numbers[-1] else f"{numbers[0]}\N{EN DASH}{numbers[-1]}"
+def nearest_first(distances: Mapping[str, float]) -> list[str]:
+    """Return the names of levels by their mean goal distance; equal ones by name."""
+    return sorted(distances, key=lambda level: (distances[level], level))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.conditions import Condition
+from reports.panels import schedule
 
 
 @dataclass(frozen=True)
@@ -83,25 +84,19 @@ def training_length(one: Condition, conditions: Sequence[Condition]) -> str:
 
     "" where the study trained on one set of levels only, or for a set in between.
     """
-    if _phases(one) > 1:
+    if len(schedule(one.cell)) > 1:
         return "short then long"
     peers = [
         other
         for other in conditions
         if (other.cell.study, other.cell.puzzle, other.cell.size) == (one.cell.study, one.cell.puzzle, one.cell.size)
         and other.phase == "rl"
-        and _phases(other) == 1
+        and len(schedule(other.cell)) <= 1
     ]
     sets = sorted({other.cell.train_levels for other in peers}, key=lambda levels: _mean_distance(levels, peers))
     if len(sets) < 2 or one.cell.train_levels not in (sets[0], sets[-1]):
         return ""
     return "short" if one.cell.train_levels == sets[0] else "long"
-
-
-def _phases(one: Condition) -> int:
-    """Return how many phases the schedule of a condition's training has."""
-    schedule = one.cell.settings.get("cell", {}).get("train", ())
-    return max(1, len(schedule)) if isinstance(schedule, list | tuple) else 1
 
 
 def _mean_distance(levels: Sequence[str], peers: Sequence[Condition]) -> float:

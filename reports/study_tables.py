@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reports.conditions import Condition
+from reports.conditions import PHASES, Condition
 from reports.execution import accumulations
 from reports.gather_edge import ALL, SMALLEST_SPREAD, edges
 from reports.table import MISSING, Table
@@ -20,7 +20,7 @@ def edge_table(conditions: Sequence[Condition]) -> Table:
     rows = tuple(
         (
             edge.study,
-            "SFT only" if edge.phase == "sft" else "after RL",
+            PHASES.get(edge.phase, edge.phase),
             edge.rule or MISSING,
             f"{edge.risk:.1f}",
             edge.gaps[ALL].format(sign=True),
@@ -42,7 +42,7 @@ def closed_form_table(conditions: Sequence[Condition]) -> Table:
     found = accumulations(conditions)
     rows = tuple(
         (
-            f"{row.study}: {row.board}",
+            row.board,
             row.rule or MISSING,
             f"{row.mistake:.3g}",
             f"{row.level} ({row.distance:.1f})",

@@ -13,9 +13,9 @@ from reports.diagnostics import diagnostics_table
 from reports.failures_tables import failure_tables
 from reports.gather_training import COSTS, costs_at, scored_grids
 from reports.intervals import Estimate, generator, mean_estimate, rate_estimate
-from reports.panels import board_name, counted, trained_on
+from reports.panels import board_name, counted, study_board, trained_on
 from reports.published import PUBLISHED, beside
-from reports.results import Results, Run
+from reports.results import Results, Run, by_cell
 from reports.study_tables import closed_form_table, edge_table
 from reports.table import MISSING, Table
 
@@ -71,7 +71,7 @@ def conditions_table(results: Results, conditions: Sequence[Condition]) -> Table
                 one.estimate("avg").format(),
                 middle.format() if middle else MISSING,
                 f"{len(one.collapsed)} of {len(one.seeds)}" if one.phase == "rl" else MISSING,
-                *(_amount(costs.get(cost, math.nan)) for cost in COSTS),
+                *(amount(costs.get(cost, math.nan)) for cost in COSTS),
                 _size(one),
             )
         )
@@ -79,8 +79,9 @@ def conditions_table(results: Results, conditions: Sequence[Condition]) -> Table
         *("study", "condition", "board", "interface", "reward, estimator", "trained on", "phase", "avg@k (%)"),
         *("interquartile mean (%)", "collapsed", "tokens", "environment calls", "seconds", "n"),
     )
-    note = "Over all levels; collapsed runs count as failed. Costs: of RL training, mean over seeds. " + _attempts(
-        conditions
+    note = (
+        "Over all levels; collapsed runs count as failed. Costs: of RL training, mean over seeds. "
+        f"{_attempts(conditions)}"
     )
     return Table("conditions", "Conditions", columns, tuple(rows), note)
 
@@ -127,11 +128,9 @@ def gaps_table(conditions: Sequence[Condition]) -> Table:
     """Return the horizon-generalisation gap of every trained condition."""
     rows = []
     for one in conditions:
-        gap = generalisation_gap(one) if one.phase in ("rl", "sft") and one.cell.train_levels else None
-        if gap and one.phase == "rl":
-            rows.append(
-                (one.cell.study, one.label, ", ".join(one.cell.train_levels), gap.format(sign=True), _size(one))
-            )
+        if one.phase == "rl" and (gap := generalisation_gap(one)):
+            levels = ", ".join(one.cell.train_levels)
+            rows.append((one.cell.study, one.label, levels, gap.format(sign=True), _size(one)))
     columns = ("study", "condition", "trained on", "gap (points)", "n")
     note = "Success at the trained levels minus success at all longer ones; 95 % intervals over seeds and puzzles."
     return Table("gaps", "Horizon-generalisation gap", columns, tuple(rows), note)
@@ -139,38 +138,36 @@ def gaps_table(conditions: Sequence[Condition]) -> Table:
 
 def collapse_table(results: Results) -> Table:
     """Return how many runs of each trained cell collapsed."""
-    cells: dict[tuple[str, str], list[Run]] = defaultdict(list)
-    for run in results.runs:
-        if run.updates and run.cell.train_levels:
-            cells[run.cell.study, run.cell.label].append(run)
     rows = []
-    for (study, label), runs in cells.items():
+    for runs in by_cell(run for run in results.runs if run.updates and run.cell.train_levels):
+        cell = runs[0].cell
         rate = rate_estimate([run.collapse is not None for run in runs])
         named = [
             f"seed {run.cell.seed}: {run.collapse.criterion} at update {run.collapse.update}"
             for run in runs
             if run.collapse
         ]
-        rows.append((study, label, f"{len(named)} of {len(runs)}", rate.format(digits=0), "; ".join(named) or MISSING))
+        share = f"{len(named)} of {len(runs)}"
+        rows.append((cell.study, cell.label, share, rate.format(digits=0), "; ".join(named) or MISSING))
     columns = ("study", "condition", "collapsed runs", "rate (%)", "first criterion")
     return Table("collapse", "Collapse", columns, tuple(rows), "95 % Wilson intervals; the runs are the trials.")
 
 
 def equal_cost_table(results: Results) -> Table:
     """Return success at the largest cost that all cells of a study and board reached, for each kind of cost."""
-    boards: dict[tuple[str, str], dict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
+    boards: dict[str, list[Run]] = defaultdict(list)
     for run in results.runs:
         if run.updates:
-            boards[run.cell.study, board_name(run.cell)][run.cell.cell].append(run)
+            boards[study_board(run.cell)].append(run)
     rows = []
-    for (study, _), cells in boards.items():
-        curves = {cell: {cost: _cost_curve(runs, cost) for cost in COSTS} for cell, runs in cells.items()}
-        for cell, runs in cells.items():
-            scores = [
-                _at_cost(curves[cell][cost], _shared_cost([one[cost] for one in curves.values()])) for cost in COSTS
-            ]
+    for members in boards.values():
+        cells = by_cell(members)
+        curves = [{cost: _cost_curve(runs, cost) for cost in COSTS} for runs in cells]
+        shared = {cost: _shared_cost([one[cost] for one in curves]) for cost in COSTS}
+        for runs, curve in zip(cells, curves, strict=True):
+            scores = [_at_cost(curve[cost], shared[cost]) for cost in COSTS]
             if any(score != MISSING for score in scores):
-                rows.append((study, runs[0].cell.label, *scores))
+                rows.append((runs[0].cell.study, runs[0].cell.label, *scores))
     columns = ("study", "condition", "at equal tokens (%)", "at equal environment calls (%)", "at equal wall-clock (%)")
     note = (
         "Success at the last evaluation during training that cost no more than the cheapest condition of the study "
@@ -260,7 +257,7 @@ def _at_cost(curve: Sequence[tuple[float, Estimate]], cost: float) -> str:
     reached = [point for point in curve if point[0] <= cost * (1 + 1e-9)]
     if not reached or not cost > 0:
         return MISSING
-    return f"{reached[-1][1].format()} at {_amount(reached[-1][0])}"
+    return f"{reached[-1][1].format()} at {amount(reached[-1][0])}"
 
 
 def _mean_costs(runs: Sequence[Run]) -> dict[str, float]:
@@ -268,13 +265,15 @@ def _mean_costs(runs: Sequence[Run]) -> dict[str, float]:
     return {cost: sum(total[cost] for total in totals) / len(totals) for cost in COSTS} if totals else {}
 
 
-def _amount(value: float) -> str:
+def amount(value: float) -> str:
+    """Return a number with three digits and the unit that fits, such as `1.23k`."""
     if not math.isfinite(value):
         return MISSING
+    rounded = float(f"{value:.3g}")
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= limit:
-            return f"{value / limit:.3g}{unit}"
-    return f"{value:.3g}"
+        if rounded >= limit:
+            return f"{rounded / limit:.3g}{unit}"
+    return f"{rounded:.3g}"
 
 
 def _size(one: Condition) -> str:

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.comparisons import Comparison
-from reports.conditions import Condition
+from reports.conditions import Condition, by_board
 from reports.figures.style import colour_of
 from reports.inline import css_colour
 from reports.intervals import Estimate
-from reports.panels import board_name, counted
-from reports.results import Results, Run
+from reports.panels import counted, nearest_first, sample_size, study_board
+from reports.results import Results, Run, by_cell
 
 
 @dataclass(frozen=True)
@@ -122,16 +122,9 @@ def tiles(results: Results) -> list[tuple[str, str]]:
     ]
 
 
-def _boards(conditions: Sequence[Condition]) -> dict[str, list[Condition]]:
-    groups: dict[str, list[Condition]] = defaultdict(list)
-    for one in conditions:
-        groups[f"{one.cell.study}: {board_name(one.cell)}"].append(one)
-    return groups
-
-
 def reaches(conditions: Sequence[Condition]) -> list[ReachGroup]:
     """Return H50 of every condition, a group for each study and board."""
-    return [_reach_group(title, members) for title, members in _boards(conditions).items()]
+    return [_reach_group(title, members) for title, members in by_board(conditions).items()]
 
 
 def _reach_group(title: str, members: Sequence[Condition]) -> ReachGroup:
@@ -151,32 +144,24 @@ def _reach_group(title: str, members: Sequence[Condition]) -> ReachGroup:
 
 
 def _sizes(members: Sequence[Condition]) -> str:
-    puzzles = sorted({len({row.instance_key for row in one.records}) for one in members})
-    seeds = sorted({len(one.seeds) for one in members})
-    attempts = sorted({one.k for one in members})
-    parts = (counted(puzzles, "puzzle"), counted(seeds, "seed"), counted(attempts, "attempt"))
-    return "n = " + " \N{MULTIPLICATION SIGN} ".join(parts)
+    puzzles = {len({row.instance_key for row in one.records}) for one in members}
+    return sample_size(puzzles, {len(one.seeds) for one in members}, {one.k for one in members})
 
 
 def levels_by_board(conditions: Sequence[Condition]) -> list[LevelGroup]:
     """Return the table of levels, a group for each study and board."""
     groups = []
-    for title, members in _boards(conditions).items():
+    for title, members in by_board(conditions).items():
         distances = {level: one.distance(level) for one in members for level in one.levels}
-        levels = sorted(distances, key=lambda level: (distances[level], level))
+        levels = nearest_first(distances)
         rows = tuple(
             (one.label, tuple(_score(one, level) if level in one.levels else None for level in levels))
             for one in members
         )
         heads = tuple((level, f"{distances[level]:.0f}") for level in levels)
-        groups.append(LevelGroup(title, min(one.k for one in members), heads, rows, _level_sizes(members)))
+        puzzles = counted({one.estimate("avg", level).puzzles for one in members for level in one.levels}, "puzzle")
+        groups.append(LevelGroup(title, min(one.k for one in members), heads, rows, f"{puzzles} a level"))
     return groups
-
-
-def _level_sizes(members: Sequence[Condition]) -> str:
-    estimates: list[Estimate] = [one.estimate("avg", level) for one in members for level in one.levels]
-    puzzles = sorted({estimate.puzzles for estimate in estimates})
-    return f"{counted(puzzles, 'puzzle')} a level"
 
 
 def _score(one: Condition, level: str) -> Score:
@@ -191,13 +176,13 @@ def comparisons_by_board(comparisons: Sequence[Comparison]) -> list[ComparisonGr
     """Return the comparisons of each study and board."""
     groups: dict[str, list[Comparison]] = defaultdict(list)
     for pair in comparisons:
-        groups[f"{pair.one.cell.study}: {board_name(pair.one.cell)}"].append(pair)
+        groups[study_board(pair.one.cell)].append(pair)
     return [_comparison_group(title, pairs) for title, pairs in groups.items()]
 
 
 def _comparison_group(title: str, pairs: Sequence[Comparison]) -> ComparisonGroup:
     distances = {level: pair.one.distance(level) for pair in pairs for level in pair.by_level}
-    levels = sorted(distances, key=lambda level: (distances[level], level))
+    levels = nearest_first(distances)
     rows = []
     for pair in pairs:
         better = pair.improvement.format(1.0, 2) if pair.improvement else "\N{EM DASH}"
@@ -213,10 +198,7 @@ def _difference(estimate: Estimate) -> Difference:
 
 def runs_by_cell(runs: Sequence[Run]) -> list[RunView]:
     """Return the facts of every cell's runs."""
-    cells: dict[tuple[str, str], list[Run]] = defaultdict(list)
-    for run in runs:
-        cells[run.cell.study, run.cell.cell].append(run)
-    return [_run_view(members) for members in cells.values()]
+    return [_run_view(members) for members in by_cell(runs)]
 
 
 def _run_view(members: Sequence[Run]) -> RunView:

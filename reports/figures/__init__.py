@@ -42,6 +42,7 @@ __all__ = [
     "draw_points",
     "draw_timeline",
     "find_figure",
+    "named_panels",
     "png_bytes",
     "svg_bytes",
     "timeline_size",
@@ -254,6 +255,12 @@ def find_figure(name: str) -> FigureKind:
     return FIGURES[name]
 
 
+def named_panels(name: str, results: Results, conditions: Sequence[Condition]) -> list[tuple[str, Drawable]]:
+    """Return what a figure draws of some results, each panel with the name of its files."""
+    panels = find_figure(name).gather(results, conditions)
+    return [(name if len(panels) == 1 else f"{name}-{index}", panel) for index, panel in enumerate(panels, start=1)]
+
+
 def draw(kind: FigureKind, panel: Drawable) -> Figure:
     """Return a figure of one panel, its legend below the axes."""
     from matplotlib import rc_context
@@ -275,9 +282,7 @@ def write_figures(results: Results, conditions: Sequence[Condition], folder: Pat
     """Write every figure that the results allow as SVG and PNG into `folder`; returns the paths."""
     paths: list[Path] = []
     for name, kind in FIGURES.items():
-        panels: list[Drawable] = list(kind.gather(results, conditions))
-        for index, panel in enumerate(panels, start=1):
-            stem = name if len(panels) == 1 else f"{name}-{index}"
+        for stem, panel in named_panels(name, results, conditions):
             paths += write_figure(draw(kind, panel), folder, stem)
     return paths
 

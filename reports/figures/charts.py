@@ -17,7 +17,7 @@ def draw_points(axes: Axes, panel: Panel) -> Axes:
     _frame(axes, panel)
     width = _span(panel) * 0.008
     for index, series in enumerate(panel.series):
-        look = dict(look_of(series, index))
+        look = look_of(series, index)
         shift = width * (index - (len(panel.series) - 1) / 2)
         if series.curve:
             line = {**look, "marker": "", "alpha": 0.55 * look["alpha"]}
@@ -32,7 +32,7 @@ def draw_bands(axes: Axes, panel: Panel) -> Axes:
     """Draw curves over training: means with interval bands, single runs thin, collapses marked."""
     _frame(axes, panel)
     for index, series in enumerate(panel.series):
-        look = dict(look_of(series, index))
+        look = look_of(series, index)
         thin = {"color": look["color"], "linewidth": 0.7, "alpha": 0.35}
         for run in series.runs:
             axes.plot([x for x, _ in run], _scaled(panel, [y for _, y in run]), **thin)
@@ -57,7 +57,7 @@ def draw_differences(axes: Axes, panel: Panel) -> Axes:
     _titles(axes, panel)
     width = _span(panel) * 0.008
     for index, series in enumerate(panel.series):
-        look = dict(look_of(series, index))
+        look = look_of(series, index)
         _bars(axes, panel, series, look, width * (index - (len(panel.series) - 1) / 2))
         _label(axes, series, look)
     return axes
@@ -67,7 +67,7 @@ def draw_forest(axes: Axes, panel: Panel) -> Axes:
     """Draw one estimate a row with its interval, the best at the top of its place in reading order."""
     _titles(axes, panel)
     for index, series in enumerate(panel.series):
-        look = dict(look_of(series, index))
+        look = look_of(series, index)
         point = series.points[0]
         y = -index
         axes.plot([point.estimate.low, point.estimate.high], [y, y], color=look["color"], linewidth=2.4, alpha=0.55)
@@ -118,8 +118,6 @@ def _frame(axes: Axes, panel: Panel) -> None:
         axes.set_yticks(range(0, 101, 20))
     else:
         axes.margins(y=0.08)
-    if panel.logarithmic:
-        axes.set_xscale("log")
 
 
 def _titles(axes: Axes, panel: Panel) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reports.boards import PRIMARY, WALL, box_of, vehicles_of
+from reports.boards import PRIMARY, WALL, box_shape, vehicles_of
 from reports.figures.style import DARK, GRID, INK
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class SmallBoards:
         self._patches.append(Rectangle((x, y), side, side, linewidth=0, zorder=BENEATH, **look))
 
     def _grid(self, left: float, top: float, cell: float) -> None:
-        rows, columns = box_of(self.size) if self.puzzle == "sudoku" else (self.size, self.size)
+        rows, columns = box_shape(self.puzzle, self.size)
         for number in range(self.size + 1):
             across = ((left, top + number * cell), (left + self.side, top + number * cell))
             down = ((left + number * cell, top), (left + number * cell, top + self.side))

@@ -6,7 +6,6 @@ Colours have one meaning everywhere. Nothing here touches matplotlib's global se
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,7 +90,7 @@ def colour_of(interface: str, position: int = 0) -> str:
     return INTERFACE_COLOURS[base] if base else OTHER_COLOURS[position % len(OTHER_COLOURS)]
 
 
-def look_of(series: Series, position: int = 0) -> Mapping[str, Any]:
+def look_of(series: Series, position: int = 0) -> dict[str, Any]:
     """Return colour, line style and marker of a series as plotting keywords.
 
     Args:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 UP, DOWN, SUBGOAL, DETOUR = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 """Colours of encouraged and discouraged decisions, of completed subgoals, and of decisions that led no nearer."""
+CHANGES: dict[Change, str] = {"nearer": INK, "same": DETOUR, "farther": DETOUR, "lost": DOWN}
+"""Colours of what a decision did to the goal distance."""
 GUTTER = 1.5
 """Width of the names at the left."""
 ROW, FAMILY_GAP = 0.205, 0.07
@@ -127,7 +129,7 @@ def _draw_boards(axes: Axes, timeline: Timeline, places: _Places) -> None:
 def _edge(moment: Moment) -> str:
     if moment.subgoals:
         return SUBGOAL
-    return {"same": DETOUR, "farther": DETOUR, "lost": DOWN, "nearer": ""}[moment.change]
+    return "" if moment.change == "nearer" else CHANGES[moment.change]
 
 
 def _draw_words(axes: Axes, timeline: Timeline, places: _Places) -> None:
@@ -168,25 +170,15 @@ def _draw_distance(axes: Axes, timeline: Timeline, places: _Places) -> None:
         _text(axes, -0.05, height(timeline.distance), str(timeline.distance), size=7, ha="right")
     if points:
         axes.plot(*zip(*points, strict=True), color=INK, linewidth=0.9, alpha=0.55, zorder=2)
-    colours: dict[Change, str] = {"nearer": INK, "same": DETOUR, "farther": DETOUR, "lost": DOWN}
     for index, moment in enumerate(timeline.moments):
         x = places.middle(index)
         if moment.distance is None:
             _text(axes, x, places.curve + CURVE * 0.55, "out of\nreach", size=6.3, color=DOWN)
             continue
         y = height(moment.distance)
-        axes.plot([x], [y], marker="o", markersize=3.2, color=colours[moment.change], zorder=3)
-        weight = "normal" if moment.change == "nearer" else "bold"
-        _text(
-            axes,
-            x + 0.06,
-            y - 0.085,
-            str(moment.distance),
-            size=7,
-            ha="left",
-            color=colours[moment.change],
-            weight=weight,
-        )
+        colour, weight = CHANGES[moment.change], "normal" if moment.change == "nearer" else "bold"
+        axes.plot([x], [y], marker="o", markersize=3.2, color=colour, zorder=3)
+        _text(axes, x + 0.06, y - 0.085, str(moment.distance), size=7, ha="left", color=colour, weight=weight)
 
 
 def _draw_rows(axes: Axes, timeline: Timeline, places: _Places) -> None:

@@ -57,6 +57,18 @@ def test_the_table_holds_what_the_figure_draws(risky: Path) -> None:
     assert all("T5 " in row[5] for row in table.rows)
 
 
+def test_untrained_policies_are_called_by_their_name_and_attempts_are_counted(risky: Path) -> None:
+    conditions = [
+        replace(one, phase="noisy-expert", records=tuple(row for row in one.records if row.attempt < 2))
+        for one in conditions_of(load_results(risky))
+        if one.phase == "sft"
+    ]
+    (panel,) = edge_panels(conditions)
+    assert panel.title == "turn-risk: noisy expert, on error: semi"
+    assert "2 attempts a point" in panel.note
+    assert {row[1] for row in edge_table(conditions).rows} == {"noisy expert"}
+
+
 def test_without_a_spread_of_risk_there_is_no_curve(small: Path) -> None:
     conditions: Sequence[object] = conditions_of(load_results(small))
     assert edge_panels(conditions) == ()  # type: ignore[arg-type]

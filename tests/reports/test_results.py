@@ -70,6 +70,23 @@ def test_unreadable_settings_leave_out_that_run_only(copy: Path) -> None:
     assert any(str(second / "records.jsonl") in note for note in loaded.notes)
 
 
+def test_records_of_other_runs_are_left_out_and_all_others_kept(small: Path, copy: Path) -> None:
+    first, second = (run / "records.jsonl" for run in runs_of(copy)[:2])
+    lines, foreign = first.read_bytes().splitlines(keepends=True), second.read_bytes().split(b"\n")[0] + b"\n"
+    first.write_bytes(b"".join([*lines[:5], foreign, *lines[5:], foreign]))
+    mixed = load_results(copy)
+    assert [run.evaluations for run in mixed.runs] == [run.evaluations for run in load_results(small).runs]
+    assert any("left out 2 records of other runs" in note for note in mixed.notes)
+
+
+def test_folders_with_a_leading_underscore_hold_no_runs(copy: Path) -> None:
+    shutil.copytree(runs_of(copy)[0], copy / "_sft" / "whole" / "0")
+    (shutil.copytree(runs_of(copy)[0], copy / "_sft" / "part" / "0") / "cell.json").unlink()
+    loaded = load_results(copy)
+    assert len(loaded.runs) == 4
+    assert loaded.notes == ()
+
+
 @pytest.mark.parametrize("state", ["missing", "empty", "settings only", "all corrupt"])
 def test_nothing_readable_is_one_clear_error_with_the_way_out(copy: Path, tmp_path: Path, state: str) -> None:
     folder = {"missing": tmp_path / "nowhere", "empty": tmp_path / "empty"}.get(state, copy)
@@ -84,3 +101,28 @@ def test_nothing_readable_is_one_clear_error_with_the_way_out(copy: Path, tmp_pa
         load_results(folder)
     assert str(folder) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_times_that_cannot_be_read_cost_no_score(small: Path, copy: Path) -> None:
+    path = runs_of(copy)[0] / "timings.jsonl"
+    path.unlink()
+    path.mkdir()
+    loaded = load_results(copy)
+    assert [len(run.evaluations) for run in loaded.runs] == [len(run.evaluations) for run in load_results(small).runs]
+    (note,) = loaded.notes
+    assert str(path) in note
+    assert "a folder stands where a file belongs" in note
+
+
+def test_a_finished_run_whose_records_changed_is_noted(copy: Path) -> None:
+    path = runs_of(copy)[0] / "records.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"attempt":0', b'"attempt":1', 1))
+    (note,) = load_results(copy).notes
+    assert f"{path} is not what it was when the run was finished" in note
+
+
+def test_folders_with_a_leading_mark_hold_no_runs(copy: Path) -> None:
+    shutil.copytree(runs_of(copy)[0], copy / "_before" / "run")
+    (copy / "_before" / "run" / "cell.json").unlink()
+    loaded = load_results(copy)
+    assert (len(loaded.runs), loaded.notes) == (4, ())

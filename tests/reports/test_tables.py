@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,8 @@ import pytest
 from reports.comparisons import compare
 from reports.conditions import conditions_of
 from reports.results import load_results
-from reports.tables import Table, all_tables, write_tables
+from reports.table import MISSING
+from reports.tables import Table, all_tables, amount, collapse_table, write_tables
 
 ODD = Table(
     "odd", "100 % & more", ("a_b", "c|d"), (("x, y", 'say "5 %"'), ("\N{MINUS SIGN}1 | 2", "~{}$#^\\")), "n < 3"
@@ -70,6 +73,23 @@ def test_collapsed_runs_are_counted_and_named(tables: dict[str, Table]) -> None:
     row = next(row for row in tables["collapse"].rows if row[1] == "atomic, trained on T3")
     assert row[2] == "1 of 2"
     assert "seed 1: success-" in row[4]
+
+
+def test_cells_that_share_a_label_are_counted_apart(small: Path) -> None:
+    results = load_results(small)
+    alike = tuple(replace(run, cell=replace(run.cell, label="alike")) for run in results.runs)
+    assert [row[1:3] for row in collapse_table(replace(results, runs=alike)).rows] == [
+        ("alike", "1 of 2"),
+        ("alike", "0 of 2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (999.4, "999"), (999.6, "1k"), (1234, "1.23k"), (999_600, "1M"), (2.5e9, "2.5G"), (math.nan, MISSING)],
+)
+def test_amounts_are_written_with_three_digits_and_the_unit_that_fits(value: float, text: str) -> None:
+    assert amount(value) == text
 
 
 def test_published_numbers_stand_beside_ours_and_say_that_the_scale_differs(tables: dict[str, Table]) -> None:
