@@ -334,6 +334,7 @@ def test_a_long_wish_is_quoted_in_part_and_four_wishes_are_allowed() -> None:
         SHOP.parse("velmo " + " " * 80 + "wool")
     assert str(caught.value) == f"the wish {('velmo ' + ' ' * 54)!r} names no category"
     assert len(SHOP.parse(";".join(["scarf <=$40"] * 4)).wishes) == 4
+    assert SHOP.parse("mug <=5").wishes == (Wish("mug", "", "", "", 5, ("",) * 4),)
     wishes = read_wishes("huge matt jacket quiet wool lumen <=$60 twin", SHOP.catalogue.axes)
     assert wishes == (Wish("jacket", "lumen", "wool", "quiet", 60, ("", "huge", "twin", "matt")),)
 

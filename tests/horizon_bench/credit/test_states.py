@@ -56,7 +56,7 @@ def test_similar_states_are_kept_apart_by_any_group_labels() -> None:
 
 
 def test_pairs_are_equal_where_both_labels_are() -> None:
-    first, second = np.array([0, 0, 1, 1, 0, 9]), np.array([5, 6, 5, 6, 5, 5])
+    first, second = np.array([0, 0, 1, 1, 0, 3, 9]), np.array([5, 6, 5, 6, 5, 5, 5])
     labels = pair_labels(first, second)
     same = labels[:, None] == labels[None]
     assert same.tolist() == ((first[:, None] == first[None]) & (second[:, None] == second[None])).tolist()
