@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from puzzles.shop import Move, Purchase, Shop, ShopState, search_moves
-from puzzles.shop_catalogue import PER_PAGE, Product, Wish, meets
+from puzzles.shop_catalogue import PER_PAGE, Catalogue, Product, Wish, meets
 from puzzles.shop_text import read_wishes, say_product, say_wish, write_wishes
 from puzzles.shop_words import AXES, INDEX_WORDS
 
@@ -262,37 +262,52 @@ def test_demands_are_category_price_and_what_the_wish_names() -> None:
     assert anything._replace(options=("red", "", "twin", "")).choices == ("red", "twin")
 
 
-def test_matches_are_the_products_that_meet_all_but_choices() -> None:
+@pytest.fixture(scope="module")
+def fresh() -> Catalogue:
+    """The catalogue of `SHOP`, made anew, so that nothing of it was looked up before."""
+    return Catalogue(3000, 0)
+
+
+def test_matches_are_the_products_that_meet_all_but_choices(fresh: Catalogue) -> None:
     (wish,) = SHOP.parse("handmade mug <=40").wishes
-    found = SHOP.catalogue.matches(wish)
-    products = SHOP.catalogue.products
+    found = fresh.matches(wish)
     assert sorted(found)[:5] == [531, 1629, 1695, 2427, 2537]
-    assert found == {number for number, product in enumerate(products) if all(meets(product, wish))}
-    assert SHOP.catalogue.frequency("mug") == sum(product.category == "mug" for product in products) == 109
-    assert SHOP.catalogue.frequency("nothing") == 0
+    assert found == {number for number, product in enumerate(fresh.products) if all(meets(product, wish))}
+    assert fresh.frequency("mug") == sum(product.category == "mug" for product in fresh.products) == 109
+    assert fresh.frequency("handmade") == sum("handmade" in product.features for product in fresh.products)
+    assert fresh.frequency("nothing") == 0
 
 
-def test_ranking_puts_products_with_both_words_first() -> None:
-    ranked = SHOP.catalogue.rank(("brisk", "mug"))
-    assert ranked[:5] == (2450, 830, 2909, 16, 29)
+def test_ranking_puts_products_with_both_words_first(fresh: Catalogue) -> None:
+    ranked = fresh.rank(("brisk", "mug"))
+    assert ranked[:10] == (2450, 830, 2909, 16, 29, 67, 96, 146, 265, 277)
     assert len(ranked) == PER_PAGE * 5
-    assert SHOP.catalogue.rank(("brisk", "mug")) is ranked
+    assert fresh.rank(("brisk", "mug")) is ranked
+    assert all(type(number) is int for number in ranked)
+    assert fresh.rank(("mug",))[:6] == (8, 80, 237, 327, 402, 430)
+    small = Catalogue(3, 0)
+    assert small.rank(("nordal",)) == ()
     assert [SHOP.leaves((word,)) for word in ("brisk", "mug")] == [5, 5]
     assert Shop(3).leaves(("nordal",)) == 1
 
 
 def test_the_catalogue_offers_three_or_all_kinds_of_choices() -> None:
-    axes = SHOP.catalogue.axes
+    made = Catalogue(3000, 0)
+    axes = made.axes
     assert axes["apron"] == ("colour", "size", "pack", "finish")
     assert axes["backpack"] == ("colour", "pack", "finish")
     assert axes["jacket"] == ("size", "pack", "finish")
     assert axes["vase"] == ("colour", "pack", "finish")
+    assert axes == SHOP.catalogue.axes
     assert len(axes) == 26
-    assert SHOP.catalogue.products[:3] == (
+    assert made.products == SHOP.catalogue.products
+    assert made.products[:3] == (
         JACKET,
         Product("towel", "albero", "steel", ("quiet", "rechargeable"), 55),
         Product("bowl", "fennel", "wood", ("organic", "waterproof"), 50),
     )
+    for other in (Catalogue(3000, 1), Catalogue(2999, 0)):
+        assert other.products[:100] != made.products[:100]
 
 
 def test_wishes_are_said_and_written() -> None:
