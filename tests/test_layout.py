@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import configparser
 import pathlib
 import re
@@ -11,9 +10,9 @@ import sys
 import tomllib
 
 import pytest
+from making.imports import ORDER, imports_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ORDER = ("puzzles", "solvers", "curricula", "horizon_bench", "reports", "studies")
 TRAINING = {"torch", "transformers", "trl", "accelerate", "datasets", "safetensors", "peft", "tokenizers"}
 FORBIDDEN = {
     "puzzles": TRAINING | {"gymnasium", "numba", "matplotlib", "scipy"},
@@ -31,13 +30,7 @@ def modules() -> list[pathlib.Path]:
 
 
 def imported_packages(path: pathlib.Path) -> set[str]:
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            found.add(node.module.split(".")[0])
-    return found
+    return {name.split(".")[0] for name, _ in imports_of(path)}
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
