@@ -170,6 +170,9 @@ def test_rollouts_cut_off_count_what_is_said() -> None:
     assert fill_values(rewards, [[3.0, 5.0], [7.0]], cut, truncated_return=-1.0).tolist() == [2.0, -1.0, 0.0]
     assert fill_values(rewards, [[], []]).tolist() == [3.0, 2.0, 0.0]
     assert fill_values(rewards[:0], []).tolist() == [0.0]
+    for flags in ([[False, False]], [[False], [False]], [[False, False], [False, True]]):
+        with pytest.raises(ValueError, match="zip"):
+            fill_values(rewards, [[3.0, 5.0], [7.0]], flags)
 
 
 def test_a_stream_may_end_with_its_episode() -> None:
