@@ -18,6 +18,9 @@ from horizon_bench.portable import sync
 DROPPED = ".dropped-"
 """Beginning of the name of a folder that is being removed."""
 
+PART = ".part"
+"""End of the name of a file that is not whole yet."""
+
 _FULL = "free some space there and give the same command again; what was finished is kept"
 _CLOSED = "allow it for your user, or choose another folder"
 _WAYS_OUT = {
@@ -84,7 +87,7 @@ def _number_in(text: str) -> int:
 
 def write_whole(path: Path, content: str | bytes) -> Path:
     """Write a file, whole or not at all, and on disk when this returns; returns its path."""
-    draft = path.with_name(path.name + ".part")
+    draft = path.with_name(path.name + PART)
     with naming(path):
         draft.write_bytes(content if isinstance(content, bytes) else content.encode("utf8"))
         put_in_place(draft, path)
@@ -112,9 +115,9 @@ def drop_folder(path: Path) -> None:
 
 
 def sweep(folder: Path, *beginnings: str) -> None:
-    """Remove what killed runs left half removed in a folder, and everything whose name begins so."""
+    """Remove what killed runs left in a folder: half written, half removed, and everything whose name begins so."""
     if not folder.is_dir():
         return
     for path in folder.iterdir():
-        if path.name.startswith((DROPPED, *beginnings)):
+        if path.name.startswith((DROPPED, *beginnings)) or path.name.endswith(PART):
             shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)

@@ -78,8 +78,9 @@ def _write_lines(handle: int, size: int, lines: Iterable[bytes]) -> int:
     count = 0
     for line in lines:
         try:
-            if (written := os.write(handle, line)) != len(line):
-                os.write(handle, line[written:])  # says why not all of it fitted
+            rest = line
+            while rest:  # a full disk takes a part, and says why not more the next time
+                rest = rest[os.write(handle, rest) :]
         except OSError:
             os.ftruncate(handle, size)
             raise

@@ -134,15 +134,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(_interruption(words))
         return 130
     except BrokenPipeError:
-        # The interpreter flushes stdout once more at exit; without this it would print a second complaint.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
         return 141
     except ModuleNotFoundError as error:
         _complain(_missing_package(error))
         return 1
     except (ValueError, OSError) as error:
         _complain(f"{PROGRAM}: {_one_line(error)}")
+        _give_up_output()
         return 1
+
+
+def _give_up_output() -> None:
+    """Drop what cannot be printed: the interpreter flushes once more at exit and would print a second complaint."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def dispatch(words: list[str]) -> int:

@@ -23,9 +23,13 @@ class Report:
 
     def run(self) -> int:
         """Write the page, say where it is, and name what was missing or damaged."""
+        from horizon_bench.files import naming
         from reports.page import write_report
 
-        print(f"report: {write_report(self.results, self.out or self.results / 'report.html')}")
+        page = self.out or self.results / "report.html"
+        with naming(page):
+            written = write_report(self.results, page)
+        print(f"report: {written}")
         damaged = damages(self.results)
         for line in damaged[:3]:
             print(line, file=sys.stderr)

@@ -159,9 +159,13 @@ class StudyRun:
         for failure in failures:
             print(f"failed: {failure.key}: {failure.error}")
         if self.report and len(failures) < len(cells) * len(seeds):
+            from horizon_bench.files import naming
             from reports.page import write_report
 
-            print(f"report: {write_report(self.results, self.results / 'report.html')}")
+            page = self.results / "report.html"
+            with naming(page):
+                written = write_report(self.results, page)
+            print(f"report: {written}")
         return 1 if failures else 0
 
     def _preset(self) -> Preset:

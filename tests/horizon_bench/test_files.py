@@ -46,6 +46,7 @@ def test_a_folder_is_never_half_removed_under_its_name(tmp_path: pathlib.Path, m
     (tmp_path / ".draft-2").mkdir()
     (tmp_path / "kept").touch()
     (tmp_path / ".draft-file").touch()
+    (tmp_path / "done.json.part").touch()
     sweep(tmp_path, ".draft-")
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
     drop_folder(tmp_path / "absent")

@@ -62,10 +62,6 @@ class Fault:
     """... the time that it is entered, counted from 0 ..."""
     calls: int = 0
     """... once so many functions were called in it."""
-    file_limit: int = 0
-    """Bytes that a file may have, as on a disk that is full; 0 for any number."""
-    prepare: Callable[[], None] | None = None
-    """Called in the process before the run; importable by name."""
 
 
 class Marks:
@@ -171,8 +167,6 @@ def play(words: list[str], marks_path: Path, log: Path, fault: Fault) -> None:
     _mark_stages(marks, fault)
     results = words[words.index("--results") + 1] if "--results" in words else os.sep
     _break(marks, results, fault)
-    if fault.prepare is not None:
-        fault.prepare()
     handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(handle, 1)
     os.dup2(handle, 2)
@@ -270,11 +264,6 @@ def _break(marks: Marks, results: str, fault: Fault) -> None:
         return whole(handle, data)
 
     os.write = write
-    if fault.file_limit:
-        import resource
-
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (fault.file_limit, fault.file_limit))
 
 
 def left_behind(results: Path) -> dict[str, Any]:

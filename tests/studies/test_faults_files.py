@@ -10,6 +10,7 @@ import re
 import resource
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 
@@ -284,3 +285,13 @@ def test_a_damaged_bank_is_named(
     assert status == 1
     assert "T1.tsv" in said or "line " in said
     assert len(said) < 3000
+
+
+@pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="the system has no device that is always full")
+def test_output_that_cannot_be_written_is_one_line(tmp_path: pathlib.Path) -> None:
+    words = [sys.executable, "-m", "studies.cli", "results", "migrate", str(tmp_path)]
+    with pathlib.Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 1
+    assert len(ended.stderr.splitlines()) == 1
+    assert "No space left on device" in ended.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import pathlib
 from typing import Any
 
@@ -9,6 +10,9 @@ import pytest
 
 from tests.studies.broken_runs import CELL, Fault, Runner, differences, left_behind, words_of
 
+pytestmark = pytest.mark.skipif(
+    "forkserver" not in multiprocessing.get_all_start_methods(), reason="the system forks no processes"
+)
 PLACES = {
     "sft": Fault(stage="sft", calls=3000),
     "rollout": Fault(stage="rollout", entry=1, calls=2000),
