@@ -24,7 +24,7 @@ def _expanded(entries: list[Any]) -> list[Any]:
     found: list[Any] = []
     for entry in entries:
         if isinstance(entry, str) and entry.endswith("/*"):
-            found += pages_of(entry.removesuffix("/*"))
+            found += [page for page in pages_of(entry.removesuffix("/*")) if page not in entries]
         elif isinstance(entry, dict):
             found.append({title: _expanded(part) if isinstance(part, list) else part for title, part in entry.items()})
         else:

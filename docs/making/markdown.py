@@ -48,3 +48,23 @@ def argument_notes(thing: Any) -> dict[str, str]:
         elif name and line.strip():
             notes[name] += f" {line.strip()}"
     return notes
+
+
+def readable(docstring: str) -> str:
+    """Return a docstring as Markdown: examples become blocks of code, brackets of shapes do not become links."""
+    parts = []
+    for paragraph in docstring.split("\n\n"):
+        first = paragraph.lstrip("\n")
+        if first.lstrip().startswith(">>> "):
+            indent = first[: len(first) - len(first.lstrip())]
+            parts.append(f"{indent}```python\n{paragraph}\n{indent}```")
+        else:
+            parts.append(_without_links(paragraph))
+    return "\n\n".join(parts)
+
+
+def _without_links(paragraph: str) -> str:
+    """Return a paragraph whose brackets, but for those in code and before an address, stand for themselves."""
+    pieces = paragraph.split("`")
+    pieces[::2] = [re.sub(r"\[(?![^\[\]]*\]\()", r"\\[", piece) for piece in pieces[::2]]
+    return "`".join(pieces)

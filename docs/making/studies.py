@@ -102,6 +102,29 @@ def joined(text: str) -> str:
     return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
 
 
+def index() -> str:
+    """Return the page that lists all studies."""
+    minutes = PRESETS["cpu"]
+    rows = []
+    for name, study in STUDIES.items():
+        cells = study.cells(SCALES[scale_of(name)])
+        rows.append(
+            (
+                f"[{name}]({name}.md)",
+                study.question,
+                len(cells),
+                round(minutes.study_seconds(cells) * minutes.seeds / 60),
+            )
+        )
+    parts = [
+        "# Study by study",
+        MADE,
+        "How cells are named, run and resumed: [Studies](../studies.md). A study of your own: [Your study](../your_study.md).",
+        table(("study", "question", "cells", "processor minutes with `--preset cpu`, estimated"), rows),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
 def pages() -> dict[str, str]:
     """Return every page of a study by its path in `docs`."""
-    return {f"studies/{name}.md": page(name) for name in STUDIES}
+    return {"studies/all.md": index()} | {f"studies/{name}.md": page(name) for name in STUDIES}

@@ -14,8 +14,8 @@ class Note(NamedTuple):
 
 
 _LENGTHS = (
-    "Compare each condition on long levels with the same one on short levels at the distances that neither was trained on. The "
-    "table *What differs* gives those differences, paired by seed and puzzle."
+    "Compare each condition on long levels with the same one on short levels at the distances that neither was trained on. "
+    "*Comparisons* gives those differences, paired by seed and puzzle."
 )
 
 NOTES: dict[str, Note] = {
@@ -41,7 +41,7 @@ NOTES: dict[str, Note] = {
     ),
     "execution": Note(
         ("success-by-distance", "h50"),
-        "The table *closed-form* puts each level beside (1 − e)^d and says whether the interval of the difference holds 0. Under "
+        "*Errors that add up* puts each level beside (1 − e)^d and says whether the interval of the difference holds 0. Under "
         "`stay` the difference is what recovery saves.",
     ),
     "macro-size": Note(
@@ -65,7 +65,7 @@ NOTES: dict[str, Note] = {
     "grouping": Note(("training", "success-by-distance", "zero-share"), _LENGTHS),
     "credit": Note(
         ("success-by-distance", "credit", "conflict-share"),
-        "Some twenty conditions: read the table of differences first, then *Who gets the credit?*, which shows what each "
+        "Some twenty conditions: read *Comparisons* first, then *Who gets the credit?*, which shows what each "
         "estimator makes of the same two attempts. Compare `vineppo` at equal cost only.",
     ),
     "mira": Note(
@@ -86,7 +86,7 @@ NOTES: dict[str, Note] = {
     ),
     "budget": Note(
         ("cost-tokens", "cost-seconds", "cost-calls"),
-        "The table *equal-cost* gives success at the largest cost that all conditions reached, three times: the order may differ.",
+        "*Success at equal cost* gives success at the largest cost that all conditions reached, three times: the order may differ.",
     ),
     "model": Note(
         ("h50", "success-by-distance"),

@@ -141,16 +141,18 @@ def _arrow(pen: Any, corners: tuple[int, int, int, int], direction: str) -> None
 
 
 def _draw_text(puzzle: Puzzle[Any, Any], start: Any, state: Any, last_move: Any) -> Image:
-    """Draw the text of the board; two lines more than it has, so that all pictures of a board are of one size."""
+    """Draw the text of the board and the last move; as large as the start, or larger where the text has grown."""
     from PIL import Image, ImageDraw
 
     lines = show(puzzle, state, last_move).split("\n")
-    board = puzzle.render(start).split("\n")
-    width = max(len(line) for line in (*board, *lines, "last move:" + 20 * " "))
-    image = Image.new("RGB", (2 * _MARGIN + 11 * width, 2 * _MARGIN + 22 * (len(board) + 1)), _PAPER)
+    start_lines = puzzle.render(start).split("\n")
+    marked = len(lines) if last_move is None else len(lines) - 1
+    width = max(len(line) for line in (*start_lines, *lines, "last move:" + 20 * " "))
+    height = max(len(start_lines), marked) + 1
+    image = Image.new("RGB", (2 * _MARGIN + 11 * width, 2 * _MARGIN + 22 * height), _PAPER)
     pen = ImageDraw.Draw(image)
     for number, line in enumerate(lines):
         for place, mark in enumerate(line):
-            colour = _MARK if number >= len(board) else _INK
+            colour = _MARK if number >= marked else _INK
             pen.text((_MARGIN + 11 * place, _MARGIN + 22 * number), mark, fill=colour, font=_font(18))
     return image

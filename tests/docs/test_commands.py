@@ -22,11 +22,9 @@ QUICK = ("study list", "bank list", "solve sudoku", "solve rush-hour", "solve sh
 """Commands of `horizon-bench` that are run as they stand, in a folder with the files that pages name."""
 TO_WARN = {("docs/studies.md", "horizon-bench study run study-sudoku-marco-t3-outcome")}
 """Shown for the complaint that they give."""
-OTHER_PROGRAMS = {".", "accelerate", "apt-get", "cd", "git", "pip", "python", "python3", "ray", "tensorboard"} | {
-    "torchrun",
-    "tox",
-    "vllm",
-}  # fmt: skip
+OTHER_PROGRAMS = {".", "accelerate", "alfworld-download", "apt-get", "cd", "git", "mkdocs", "pip", "python"} | {
+    *("python3", "ray", "tensorboard", "torchrun", "tox", "vllm"),
+}
 """Programs of others: what pages ask of pip, python and tox is looked up, the rest is only known by name."""
 PUZZLES = {
     "puzzles.txt": "12..3.....4....2\n",
@@ -69,7 +67,7 @@ def test_the_command_line_reads_it(page: str, line: int, words: tuple[str, ...])
     if words in (("--help",), ("COMMAND", "--help")):
         return
     name = name_of(words)
-    rest = words[len((name or "").split()) :]
+    rest = tuple(word for word in words[len((name or "").split()) :] if word != "\N{HORIZONTAL ELLIPSIS}")
     if not rest and (name or any(known.startswith(f"{words[0]} ") for known in cli.COMMANDS)):
         return  # named in passing, without its arguments
     assert name, f"{page}:{line}: no command of horizon-bench begins with {' '.join(words[:2])}"

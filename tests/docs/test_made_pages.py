@@ -10,7 +10,7 @@ import site_hooks
 from make_pages import pages, stale
 from making import estimators, figures, interfaces, reference
 from making.estimator_notes import NOTES as ESTIMATOR_NOTES
-from making.markdown import argument_notes
+from making.markdown import argument_notes, readable
 from making.study_notes import NOTES as STUDY_NOTES
 from written_pages import read
 
@@ -73,3 +73,9 @@ def test_studies_with_findings_are_named_as_the_hook_looks_for_them() -> None:
     findings = read("docs/findings.md")
     named = [name for name in STUDIES if "Not run" not in site_hooks.claims(findings, name)]
     assert {"execution", "horizon", "curriculum", "recipe", "mira", "turn-risk", "restore"} <= set(named)
+
+
+def test_examples_and_shapes_of_docstrings_are_no_links() -> None:
+    text = "Shape [turns], `x[0]`, [a page](https://example.org).\n\n>>> [1]\n[1]"
+    shown = "Shape \\[turns], `x[0]`, [a page](https://example.org).\n\n```python\n>>> [1]\n[1]\n```"
+    assert readable(text) == shown

@@ -1,9 +1,15 @@
 """Pictures show the board, tell given from own digits and mark the last move; text shows the same."""
 
+import types
+
 import gymnasium
 import numpy as np
 import pytest
 from lights_out import LightsOut
+from PIL import Image
+
+from horizon_bench.envs.rendering import draw
+from horizon_bench.envs.replaying import find_puzzle, frames, write_gif
 
 SUDOKU = {"instance": "12343412.143..2."}
 RUSH_HOUR = {"instance": "AA...OP..Q.OPXXQ.OP..Q..B...CCB.RRR."}
@@ -70,3 +76,13 @@ def test_rendering_without_a_mode_says_how():
     env.reset(seed=0)
     with pytest.raises(UserWarning, match="render_mode='ansi'"):
         env.render()
+
+
+def test_a_recorded_episode_whose_boards_differ_in_size_is_never_cut(tmp_path):
+    start, moves = "nordal insulated rug <=15 red", ("search(nordal rug)", "open(1)")
+    shop = find_puzzle("shop", 3000)
+    boards = frames(shop, start, [types.SimpleNamespace(reply=move, moves=(move,)) for move in moves])
+    alone = [draw(shop, boards[0].state, board.state, board.move).shape for board in boards]
+    assert len(set(alone)) > 1
+    with Image.open(write_gif(tmp_path / "shop.gif", shop, boards)) as picture:
+        assert picture.size == (max(shape[1] for shape in alone), max(shape[0] for shape in alone))
