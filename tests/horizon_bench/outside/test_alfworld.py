@@ -122,11 +122,21 @@ def test_games_are_found_by_type_and_split_as_the_package_collects_them(data: Pa
         "train/pick_and_place_with_movable_recep-Apple/trial_1",
         "train/../valid_seen/pick_and_place_simple-Apple/trial_1",
         "elsewhere/pick_and_place_simple-Apple/trial_1",
+        f"train/{'x' * 5000}/trial_1",
+        "train/\x00/trial_1",
+        "train/\ud800/trial_1",
     ],
 )
 def test_what_the_package_would_not_play_is_no_task(data: Path, text: str) -> None:
     with pytest.raises(ValueError, match="such as train/pick_and_place_simple-Apple/trial_1"):
         ALFWorld(data).parse(text)
+
+
+def test_the_name_of_the_data_folder_hides_no_game(data: Path) -> None:
+    elsewhere = data / "immovable" / "Sliced"
+    elsewhere.mkdir(parents=True)
+    (data / "json_2.1.1").rename(elsewhere / "json_2.1.1")
+    assert all(ALFWorld(elsewhere).starts(level, "test") for level in TASK_TYPES)
 
 
 def test_the_planner_gives_the_way_and_the_task_its_milestones(data: Path) -> None:

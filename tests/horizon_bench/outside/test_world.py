@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import pickle
 
 import gymnasium
@@ -232,6 +233,22 @@ def test_a_world_that_is_forgotten_takes_its_simulators_along() -> None:
     del world
     gc.collect()
     assert len(CorridorSimulator.running) == before
+
+
+def test_a_forked_process_starts_its_own_simulators_and_leaves_those_of_its_parent_alone() -> None:
+    world = Corridor()
+    state = world.apply(world.parse("hall 3"), "take brass key")
+    before, ((_, simulator),) = CorridorSimulator.started, world.stage._live
+    child = os.fork()
+    if child == 0:
+        world.apply(state, "go east")
+        ((_, own),) = world.stage._live
+        world.close()
+        sound = CorridorSimulator.started == before + 1 and own is not simulator
+        os._exit(0 if sound and simulator in CorridorSimulator.running else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert world.stage._live == [(state, simulator)]
+    world.close()
 
 
 def test_a_world_travels_between_processes_without_its_simulators() -> None:
