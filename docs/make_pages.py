@@ -16,9 +16,9 @@ if str(DOCS) not in sys.path:
 
 def pages() -> dict[str, str]:
     """Return the text of every made page, by its path in `docs`."""
-    from making import environments, estimators, figures, interfaces, studies
+    from making import environments, estimators, figures, imports, interfaces, studies
 
-    parts = (environments, interfaces, estimators, studies, figures)
+    parts = (environments, interfaces, estimators, studies, figures, imports)
     return {path: text for part in parts for path, text in part.pages().items()}
 
 
