@@ -30,7 +30,7 @@ METRICS: dict[str, tuple[str, bool]] = {
 }
 """Metrics of an update that are drawn: axis label, and whether they are shares."""
 
-DIAGNOSTICS = ("effective_sample_size", "masked_share", "car", "egr", "zar", "ccr")
+DRAWN_IF_CHANGING = ("effective_sample_size", "masked_share", "car", "egr", "zar", "ccr")
 """Metrics that are drawn only where they change: many runs mask nothing, or never see a state twice."""
 FLAT = 1e-3
 """A range of values below which a diagnostic does not change."""
@@ -68,7 +68,7 @@ def metric_panels(runs: Sequence[Run], metric: str) -> tuple[Panel, ...]:
     panels = []
     for title, cells in training_facets(run for run in runs if run.updates):
         series = [one for members in cells if (one := _metric_series(members, metric))]
-        if series and not (metric in DIAGNOSTICS and _flat(series)):
+        if series and not (metric in DRAWN_IF_CHANGING and _flat(series)):
             note = (
                 f"mean over {seeds_of(cells)}; thin lines: single seeds, running mean of 5 updates; "
                 "\N{MULTIPLICATION X}: collapse"
