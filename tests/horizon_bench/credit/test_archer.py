@@ -57,3 +57,16 @@ def test_the_baseline_loss_divides_by_masked_positions_too() -> None:
 def test_lists_of_integers_are_taken() -> None:
     np.testing.assert_array_equal(archer_advantages([[1, 2], [0, 3]], [[0, 0], [1, 1]]), [0, 2])
     assert archer_actor_losses([1], [[-1, -2]], [[1, 1]]) == (3.0, 0.0)
+
+
+def test_gradients_of_state_values_are_twice_the_mean_error() -> None:
+    """Errors of V: 0 - 1, 1 - 1; 0.5 - 0.5, 0.5 - 0."""
+    rewards, done = np.array([1.0, 1.0]), np.array([0.0, 1.0])
+    _, state = archer_critic_gradients(critic([[2.0, 1.0], [2.0, 1.0]]), rewards, done, gamma=0.5)
+    assert state.tolist() == [[-1.0, 0.0], [0.0, 0.5]]
+
+
+def test_the_policy_loss_is_the_mean_over_turns_of_sums_over_tokens() -> None:
+    """Turn 1: 2 * (-1 - 2), turn 2: -1 * -4; the mean of -6 and 4, turned around."""
+    loss, _ = archer_actor_losses([2.0, -1.0], [[-1.0, -2.0], [-4.0, -8.0]], [[1, 1], [1, 0]])
+    assert loss == 1.0

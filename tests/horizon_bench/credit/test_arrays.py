@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from horizon_bench.credit.arrays import (
     as_floats,
+    as_rows,
     check_numbers,
     check_share,
     compact_labels,
@@ -144,6 +145,8 @@ def test_sums_by_index_have_a_place_for_indices_without_a_member() -> None:
     [
         ([5, 7, 5], [0, 2, 0], 3),
         ([-4, -3], [0, 1], 2),
+        ([1000, 1002], [0, 2], 3),
+        ([0, 75], [0, 75], 76),
         ([0, 10**9, 0], [0, 1, 0], 2),
         ([0.5, 0.25], [1, 0], 2),
         (["b", "a", "b"], [1, 0, 1], 2),
@@ -209,3 +212,24 @@ def test_the_first_missing_number_is_named() -> None:
     check_numbers("values", np.array([np.inf, -np.inf]))
     check_share("gamma", 0.0)
     check_share("gamma", 1.0)
+
+
+def test_rows_of_tokens_share_one_shape() -> None:
+    found = as_rows([[1, 2]], np.array([[True, False]]))
+    assert [array.dtype for array in found] == [np.float64] * 2
+    assert [array.tolist() for array in found] == [[[1.0, 2.0]], [[1.0, 0.0]]]
+    assert as_rows([[1]])[0].tolist() == [[1.0]]
+    for arrays in (([1, 2], [1, 2]), ([[[1]]], [[[1]]]), ([[1, 2]], [[1]]), ([[1]], [[1]], [[1, 2]]), ([[1]], [1])):
+        with pytest.raises(ValueError, match=r"^all must share one shape \[rows, tokens\], but they have"):
+            as_rows(*arrays)
+
+
+def test_the_deviation_is_the_populations_and_nothing_is_added_unless_said() -> None:
+    found = group_statistics(np.array([1.0, 3.0]), np.array([0, 0]))
+    assert found.deviation.tolist() == [1.0, 1.0]
+    assert normalize_groups(np.array([1.0, 3.0]), np.array([0, 0])).tolist() == [-1.0, 1.0]
+
+
+def test_whitening_takes_a_lone_number_and_small_spreads() -> None:
+    assert whiten([5.0]).tolist() == [0.0]
+    np.testing.assert_allclose(whiten([0.0, 0.25], epsilon=0.0), np.array([-1, 1]) / np.sqrt(2), rtol=1e-12)
