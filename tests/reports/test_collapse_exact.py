@@ -500,6 +500,7 @@ def test_what_comes_after_a_loss_is_certain_changes_nothing() -> None:
         before, after = only(name, success(*lost)), only(name, success(*lost, 0.9))
         assert before is not None
         assert before == after
+    assert success_halved(success(0.4, 0.4, 0.4, 0.1, 0.1, 0.1, 0.4, puzzles=29), CALM)
     points, rates = tuple(range(7)), (0.4, 0.4, 0.4, 0.1, 0.1, 0.1, 0.1)
     later_few = SuccessCurve("all", points, rates, (100, 100, 100, 100, 100, 100, 1))
     assert success_halved(RunCurves((later_few,), (), {}), CALM)[0].update == 5
