@@ -16,7 +16,7 @@ import numpy as np
 
 from horizon_bench.credit.arrays import check_share, compact_labels, divide, scan_backward, sum_by
 from horizon_bench.credit.batch import BoolArray, CreditBatch, FloatArray, IntArray
-from horizon_bench.credit.groups import Scale, count_weights, episode_scores, group_relative
+from horizon_bench.credit.groups import Count, Scale, Single, group_relative, grpo
 from horizon_bench.credit.returns import add_step_rewards
 from horizon_bench.credit.states import pair_labels
 from horizon_bench.envs.names import check_name
@@ -88,7 +88,9 @@ def beacon(
     reward = subgoal_reward if subgoal_reward is not None else (RELEASED_SUBGOAL_REWARD if released else 1.0)
     advantages = np.zeros(batch.turns)
     if part != "segment":
-        advantages += _trajectory_advantages(batch, released, divided, ddof, epsilon)
+        single: Single = "raw" if released else "zero"
+        count: Count = "turns" if released else "episodes"
+        advantages += grpo(batch, scale=divided, ddof=ddof, epsilon=epsilon, single=single, count=count)
     if part != "trajectory":
         shaped = shaped_rewards(batch, gamma=gamma, subgoal_reward=reward)
         segments = segment_numbers(batch)
@@ -202,16 +204,3 @@ def _cut(batch: CreditBatch, cuts: Cuts, dropped: float, seed: int) -> CreditBat
     content = zlib.crc32(batch.states.tobytes() + batch.subgoals_reached.tobytes())
     rng = np.random.default_rng(np.random.SeedSequence([seed, content]))
     return random_cuts(batch, rng) if cuts == "random" else drop_subgoals(batch, dropped, rng)
-
-
-def _trajectory_advantages(batch: CreditBatch, released: bool, scale: Scale, ddof: int, epsilon: float) -> FloatArray:
-    whole = group_relative(
-        episode_scores(batch),
-        batch.group,
-        scale=scale,
-        ddof=ddof,
-        epsilon=epsilon,
-        single="raw" if released else "zero",
-        weights=count_weights(batch, "turns") if released else None,
-    )
-    return whole[batch.episode_of_turn]

@@ -159,14 +159,9 @@ def grpo(
     Returns:
         Advantages, shape [turns].
     """
+    weights = count_weights(batch, count)
     advantages = group_relative(
-        episode_scores(batch),
-        batch.group,
-        scale=scale,
-        ddof=ddof,
-        epsilon=epsilon,
-        single=single,
-        weights=count_weights(batch, count),
+        episode_scores(batch), batch.group, scale=scale, ddof=ddof, epsilon=epsilon, single=single, weights=weights
     )
     return add_step_rewards(advantages[batch.episode_of_turn], batch, alpha)
 

@@ -128,15 +128,8 @@ def probe(
     results = []
     for name in names or ESTIMATORS:
         simulated = rollouts if NEEDS_VALUES.get(name) == "rollouts" else 0
-        gradients = probe_gradients(
-            find_estimator(name),
-            where,
-            batches=batches,
-            groups=groups,
-            attempts=attempts,
-            seed=seed,
-            rollouts=simulated,
-        )
+        sizes = {"batches": batches, "groups": groups, "attempts": attempts}
+        gradients = probe_gradients(find_estimator(name), where, **sizes, seed=seed, rollouts=simulated)
         results.append(summarize(name, gradients, where.exact_gradient().ravel()))
     return results
 
@@ -184,20 +177,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0, help="all estimators see the same episodes")
     parser.add_argument("--rollouts", type=int, default=9, help="continuations behind each value of vineppo")
     parser.add_argument("--isolation", action="store_true", help="print correlations with later segments instead")
-    settings = parser.parse_args(arguments)
-    if settings.isolation:
-        for name, value in probe_isolation(settings.names, seed=settings.seed).items():
+    options = vars(parser.parse_args(arguments))
+    names, isolation = options.pop("names"), options.pop("isolation")
+    if isolation:
+        for name, value in probe_isolation(names, seed=options["seed"]).items():
             print(f"{name:22} {value:6.3f}")
-        return
-    results = probe(
-        settings.names,
-        batches=settings.batches,
-        groups=settings.groups,
-        attempts=settings.attempts,
-        seed=settings.seed,
-        rollouts=settings.rollouts,
-    )
-    print(format_table(results))
+    else:
+        print(format_table(probe(names, **options)))
 
 
 if __name__ == "__main__":

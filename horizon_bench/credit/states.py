@@ -9,7 +9,7 @@ import numpy as np
 
 from horizon_bench.credit.arrays import compact_labels, group_statistics, return_to_go
 from horizon_bench.credit.batch import CreditBatch, FloatArray, IntArray
-from horizon_bench.credit.groups import Count, Scale, Single, count_weights, episode_scores, group_relative
+from horizon_bench.credit.groups import Count, Scale, Single, episode_scores, group_relative, grpo
 from horizon_bench.credit.returns import add_step_rewards
 
 
@@ -47,12 +47,9 @@ def gigpo(
     Returns:
         Advantages, shape [turns].
     """
-    weights = count_weights(batch, count)
-    whole = group_relative(
-        episode_scores(batch), batch.group, scale=scale, ddof=ddof, epsilon=epsilon, single=single, weights=weights
-    )
+    whole = grpo(batch, scale=scale, ddof=ddof, epsilon=epsilon, single=single, count=count)
     step = step_advantages(batch, gamma=gamma, scale=scale, ddof=ddof, epsilon=epsilon)
-    return add_step_rewards(whole[batch.episode_of_turn] + weight * step, batch, alpha)
+    return add_step_rewards(whole + weight * step, batch, alpha)
 
 
 def step_advantages(
@@ -83,9 +80,8 @@ def hindsight(
     Returns:
         Advantages, shape [turns].
     """
-    scores = episode_scores(batch)
-    whole = group_relative(scores, batch.group, scale=scale, ddof=ddof)[batch.episode_of_turn]
-    per_turn = scores[batch.episode_of_turn]
+    whole = grpo(batch, scale=scale, ddof=ddof)
+    per_turn = episode_scores(batch)[batch.episode_of_turn]
     states = state_groups(batch)
     of_action = group_statistics(per_turn, pair_labels(states, batch.actions)).mean
     of_state = group_statistics(per_turn, states).mean

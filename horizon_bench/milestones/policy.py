@@ -153,23 +153,27 @@ class MilestonePolicy:
     def _shown(self, observation: str, seat: Seat, tracker: Tracker) -> str:
         """Return the observation with the plan in it."""
         marks = tracker.done if self.reveal else tracker.confirmed
+        if _is_compact(seat):
+            return self._in_field(observation, seat, tracker.plan, marks)
         if not len(tracker.plan):
             return observation
-        if _is_compact(seat):
-            slots = getattr(self.policy, "milestone_slots", None)
-            if slots is None:
-                return observation
-            if slots == 0:
-                raise ValueError(
-                    "this small model has no milestone field; create it with milestone_slots=usual_slots(puzzle) and "
-                    "train it with the field"
-                )
-            tokens = field_tokens(seat.puzzle, slots, tracker.plan, marks)
-            self.costs.prompt_tokens += len(tokens)
-            return with_field(observation, tokens)
         text = plan_text(tracker.plan, marks, tracker.blocked)
         self.costs.prompt_tokens += self._count(text)
         return with_plan(observation, text)
+
+    def _in_field(self, observation: str, seat: Seat, plan: MilestonePlan, marks: tuple[bool, ...]) -> str:
+        """Return a small model's observation with the plan in its field; other policies see theirs as it is."""
+        slots = getattr(self.policy, "milestone_slots", None)
+        if slots is None or not (slots or len(plan)):
+            return observation
+        if not slots:
+            raise ValueError(
+                "this small model has no milestone field; create it with milestone_slots=usual_slots(puzzle) and "
+                "train it with the field"
+            )
+        tokens = field_tokens(seat.puzzle, slots, plan, marks)
+        self.costs.prompt_tokens += len(tokens)
+        return with_field(observation, tokens)
 
     def _read(self, reply: Reply, seat: Seat, tracker: Tracker) -> Reply:
         """Read the reflection of a reply, block false claims, and return the reply without it."""

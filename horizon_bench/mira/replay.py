@@ -20,6 +20,11 @@ from horizon_bench.episode_rows import episode_fields, episode_of, episode_row, 
 from horizon_bench.episodes import Episode
 
 _NAME = re.compile(r"update-(\d{6,})\.parquet")
+_PROVENANCE = {
+    "update": "int64", "phase": "int64", "seed": "int64", "interface": "string", "temperature": "double",
+    "technique": "string", "source": "string",
+}  # fmt: skip
+"""Columns that say where an episode comes from, and Arrow's names for their types."""
 _LISTS = ("values", "potentials")
 
 
@@ -155,19 +160,8 @@ def plausible(likelihoods: FloatArray, low: float, high: float) -> IntArray:
 def _schema() -> Any:
     import pyarrow as pa
 
-    provenance = [
-        ("update", pa.int64()),
-        ("phase", pa.int64()),
-        ("seed", pa.int64()),
-        ("interface", pa.string()),
-        ("temperature", pa.float64()),
-        ("technique", pa.string()),
-        ("source", pa.string()),
-    ]
+    provenance = ((name, pa.type_for_alias(kind)) for name, kind in _PROVENANCE.items())
     return pa.schema([*provenance, *((name, pa.list_(pa.float64())) for name in _LISTS), *episode_fields()])
-
-
-_PROVENANCE = ("update", "phase", "seed", "interface", "temperature", "technique", "source")
 
 
 def _row(one: Replayed) -> dict[str, Any]:

@@ -62,8 +62,8 @@ class TemplatedChat(Chatting):
         return self.tokenizer.decode(tokens, skip_special_tokens=False, clean_up_tokenization_spaces=False)
 
     def stops(self, ids: Sequence[int]) -> bool:
-        """Return whether a stop string ends the reply here; each token holds at most a few characters of it."""
-        longest = max(map(len, self.sampling.stop))
+        """Return whether a stop string ends the reply here; each token holds at least one byte of it."""
+        longest = max(len(text.encode()) for text in self.sampling.stop)
         tail = self.tokenizer.decode(list(ids[-longest - 4 :]), skip_special_tokens=False)
         return any(text in tail for text in self.sampling.stop)
 

@@ -299,9 +299,9 @@ class Trainer:
     ) -> tuple[Tensor, dict[str, float], Arrays]:
         """Return loss, metrics and arrays of one micro-batch, its rows in the batch given."""
         device = self.accelerator.device
-        part, old = part.to(device), goal.old_rows(rows, part)
+        part = part.to(device)
         logprobs, values = reply_scores(self.scorer, self.model, part)
-        old = None if old is None else old.to(device)
+        old = None if goal.old is None else goal.old[rows, : part.mask.shape[1]].to(device)
         made = self.objective.part(logprobs, part, goal.advantages[rows].to(device), old, totals)
         loss, metrics = made.loss, dict(made.metrics)
         if self.critic and values is not None:
@@ -324,7 +324,3 @@ class _Goal:
     """Log-probabilities before the first step, shape [replies, tokens]; only for losses that compare with them."""
     weights: FloatArray
     """Sum over epochs of each reply's mean importance weight, shape [replies]; filled by the steps."""
-
-    def old_rows(self, rows: Tensor, part: ReplyBatch) -> Tensor | None:
-        """Return the old log-probabilities of a part of the batch."""
-        return None if self.old is None else self.old[rows, : part.mask.shape[1]]

@@ -236,3 +236,13 @@ def test_a_model_plans_each_episode_once_and_its_tokens_count():
     assert "box" in policy.prompts[1].split("Milestones:")[1].split("Board:")[0]
     texts = [text for made in planner.made for pair in made.prompts for text in pair]
     assert wrapper.costs.plan_tokens == sum(len(text.split()) for text in texts)
+
+
+def test_a_plan_without_milestones_leaves_the_field_of_a_small_model_empty():
+    from horizon_bench.policies.tiny import TinyPolicy
+
+    policy = TinyPolicy.create(PUZZLES["sudoku"](size=4), 16, hidden_size=16, layers=1, milestone_slots=4)
+    wrapper = MilestonePolicy(policy, planner=lambda seat: MilestonePlan(()))
+    episode = rollout(wrapper, [instance()], Settings(observation="compact", max_decisions=1))[0]
+    shown = policy.tokenizer.decode(episode.turns[0].prompt_ids)
+    assert shown.split()[-6:] == [*["<none>"] * 5, "<atomic>"]

@@ -206,3 +206,11 @@ def test_what_is_missing_is_named(tmp_path):
         make_policy("hf")
     with pytest.raises(ValueError, match="dtype"):
         make_policy("hf:x", dtype="float8")
+
+
+def test_a_stop_string_of_many_bytes_a_character_is_found(language_policy):
+    """No token of the tokenizer, which has read English alone, holds more than a byte of an arrow."""
+    policy = language_policy.with_sampling(stop=("→→→→→→",))
+    ids = policy.tokenizer("a→→→→→→")["input_ids"]
+    assert policy.stops(ids)
+    assert not policy.stops(ids[:-1])
