@@ -86,3 +86,11 @@ def test_boards_over_9x9_are_only_renamed() -> None:
     puzzle = Sudoku(16)
     text = "GA" + "." * 253 + "G"
     assert puzzle.key(puzzle.parse(text)) == "12" + "." * 253 + "1"
+
+
+def test_symmetries_are_drawn_evenly() -> None:
+    drawn = [random_symmetry(4, np.random.default_rng(seed)) for seed in range(400)]
+    assert sum(symmetry.transposed for symmetry in drawn) == pytest.approx(200, abs=40)
+    assert len({symmetry.rows for symmetry in drawn}) == len({symmetry.columns for symmetry in drawn}) == 8
+    assert len({symmetry.digits for symmetry in drawn}) == 24
+    assert {symmetry.digits[0] for symmetry in drawn} == {0}

@@ -19,6 +19,10 @@ def test_missing_digits_of_a_hand_made_board() -> None:
     assert [missing_digits(BOARD, box) for box in BOXES] == [(2,), (1, 2), (), ()]
 
 
+def test_a_blank_box_misses_every_digit() -> None:
+    assert missing_digits((0,) * 16, BOXES[0]) == (1, 2, 3, 4)
+
+
 def test_written_thought_is_read_as_the_contract_says() -> None:
     assert write_thought(BOARD, BOXES, (1, 0)) == ("b2", "1", "2", "b1", "2")
 
