@@ -1,4 +1,4 @@
-"""Use the installed wheel as a stranger would: no checkout on the path, no torch, the real command.
+"""Use the installed wheel as a stranger would: no checkout on the path, no torch, the real command; and the sdist.
 
 Run by `tox -e wheel` with the checkout's folder as its one argument.
 """
@@ -10,9 +10,13 @@ import importlib.util
 import pathlib
 import subprocess
 import sys
+import tarfile
+import tempfile
+import zipfile
 
 import gymnasium
 
+PACKAGES = ("puzzles", "solvers", "curricula", "horizon_bench", "reports", "studies")
 BOARD = "..B.CC..B...AAB...DDD..E.....E.....E"
 
 
@@ -43,7 +47,61 @@ def main(checkout: pathlib.Path) -> None:
     ).stdout
     if f"{BOARD}\t21\t" not in answer:
         raise SystemExit(f"horizon-bench solve rush-hour answered {answer!r}")
-    print(f"horizon-bench {importlib.metadata.version('horizon-bench')}: the wheel works away from the checkout")
+    check_errors()
+    check_intruder(pathlib.Path(str(reports.__file__)))
+    check_sdist(checkout)
+    print(f"horizon-bench {importlib.metadata.version('horizon-bench')}: wheel and sdist work away from the checkout")
+
+
+def check_errors() -> None:
+    """Fail unless what needs an extra names it."""
+    lesson = "python -m pip install"
+    for words in (
+        ["-c", "import horizon_bench.training.rl"],
+        ["-m", "horizon_bench", "eval", "hf:none", "--level", "T1"],
+    ):
+        run = subprocess.run([sys.executable, *words], capture_output=True, text=True)
+        if run.returncode != 1 or "[train]" not in run.stderr or lesson not in run.stderr:
+            raise SystemExit(f"{words} ends with {run.returncode} and names no extra: {run.stderr[-500:]}")
+
+
+def check_intruder(place: pathlib.Path) -> None:
+    """Fail unless a file that another distribution wrote over ours is told on import, by the command too."""
+    ours = place.read_bytes()
+    try:
+        place.write_bytes(ours + b"# from another distribution\n")
+        for words in (["-c", "import horizon_bench"], ["-m", "horizon_bench", "--version"]):
+            run = subprocess.run([sys.executable, *words], capture_output=True, text=True)
+            if run.returncode != 1 or "reports/__init__.py" not in run.stderr:
+                raise SystemExit(f"{words} does not tell that reports was written over: {run.stderr[-500:]}")
+    finally:
+        place.write_bytes(ours)
+
+
+def check_sdist(checkout: pathlib.Path) -> None:
+    """Fail unless the wheel that is built from the sdist holds the files of the installed one."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        build("sdist", checkout, folder)
+        with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
+            archive.extractall(folder, filter="data")
+        unpacked = next(path for path in folder.iterdir() if path.is_dir())
+        build("wheel", unpacked, folder)
+        with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
+            record = next(line for line in wheel.namelist() if line.endswith("RECORD"))
+            built = {tuple(line.split(",")[:2]) for line in wheel.read(record).decode("utf8").splitlines()}
+    files = importlib.metadata.files("horizon-bench") or []
+    installed = {(str(file), f"{file.hash.mode}={file.hash.value}") for file in files if file.hash is not None}
+    ours = {each for each in installed if each[0].split("/")[0] in PACKAGES}
+    theirs = {each for each in built if each[0].split("/")[0] in PACKAGES}
+    if ours != theirs:
+        raise SystemExit(f"the wheel from the sdist differs from that from the checkout: {sorted(ours ^ theirs)[:10]}")
+
+
+def build(kind: str, source: pathlib.Path, folder: pathlib.Path) -> None:
+    """Build an archive of the sources in `source` into `folder`."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder)]
+    subprocess.run(command, cwd=source, check=True, stdout=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":
