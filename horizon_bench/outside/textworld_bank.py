@@ -24,7 +24,7 @@ SHARES = {"validation": 0.15, "test": 0.25}
 """Share of the games in each split; the rest is for training."""
 LABELS = 4
 """Draws of names that training takes each start with."""
-_TEXT = re.compile(r"house-(\d{1,6})-(\d{1,3})-(\d{1,6})")
+_TEXT = re.compile(r"house-([0-9]{1,6})-([0-9]{1,3})-([0-9]{1,6})")
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,8 @@ def read_start(text: str, bank: Bank) -> tuple[int, int, int]:
     if match is None:
         raise ValueError(f"{text[:60]!r} is no start; write house-GAME-DONE-LABEL, such as house-0-5-0")
     number, done, label = map(int, match.groups())
+    if text != start_text(number, done, label):
+        raise ValueError(f"{text!r} has zeros in front; write {start_text(number, done, label)}")
     if number >= len(bank.games):
         raise ValueError(f"{text!r}: the bank has games 0 to {len(bank.games) - 1}")
     if done >= len(bank.games[number].game.quest):

@@ -199,7 +199,13 @@ def test_the_content_key_forgets_names_and_compass_points() -> None:
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("house-99999-0-0", "the bank has games 0 to"), ("house-0-20-0", "has 20 actions"), ("12", "is no start; write")],
+    [
+        ("house-99999-0-0", "the bank has games 0 to"),
+        ("house-0-20-0", "has 20 actions"),
+        ("12", "is no start; write"),
+        ("house-0-05-0", "write house-0-5-0"),
+        ("house-\N{ARABIC-INDIC DIGIT THREE}-0-0", "is no start; write"),
+    ],
 )
 def test_a_text_that_is_no_start_is_refused_with_the_reason(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
