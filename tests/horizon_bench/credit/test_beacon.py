@@ -199,6 +199,7 @@ def test_cuts_depend_on_the_seed_and_on_what_the_batch_holds() -> None:
     np.testing.assert_array_equal(one, beacon(batch(1), cuts="random", part="segment", seed=0))
     assert not np.array_equal(one, beacon(batch(1), cuts="random", part="segment", seed=1))
     assert not np.array_equal(one, beacon(batch(2), cuts="random", part="segment"))
+    np.testing.assert_array_equal(one, beacon(batch(1), cuts="random", dropped=1.0, part="segment"))
     half = beacon(batch(1), cuts="dropped", part="segment")
     np.testing.assert_array_equal(half, beacon(batch(1), cuts="dropped", dropped=0.5, part="segment"))
     assert not np.array_equal(half, beacon(batch(1), part="segment"))

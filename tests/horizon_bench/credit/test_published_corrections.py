@@ -325,3 +325,30 @@ def test_trl_bounds_nothing_unless_asked() -> None:
     assert trl_weights(*far, high=None).tolist() == [[np.inf], [1.0], [0.0], [np.inf]]
     with pytest.raises(ValueError, match=r"mode.*'row'.*sequence_mask$"):
         trl_weights(*equal, mode="row")
+
+
+def test_masked_tokens_are_no_extremes() -> None:
+    """One token of ratio 2 beside a masked one, which would count with ratio 1 and k1 0."""
+    case = np.log([[0.4, 0.5]]), np.log([[0.2, 0.1]]), np.array([[1.0, 0.0]])
+    assert verl_rejection_mask(*case, Rejection.parse("seq_max_k1", "0.4_0.9")).tolist() == [[1.0, 0.0]]
+    assert verl_weight_metrics(*case, level="token")["is_min"] == pytest.approx(2.0)
+    halved = np.log([[0.1, 0.5]]), np.log([[0.2, 0.1]]), np.array([[1.0, 0.0]])
+    assert verl_weight_metrics(*halved, level="token")["is_max"] == pytest.approx(0.5)
+
+
+def test_trl_masks_rows_beyond_three_by_default() -> None:
+    pairs = np.log([[2.9], [3.5]]), np.zeros((2, 1)), np.ones((2, 1))
+    np.testing.assert_allclose(trl_weights(*pairs), [[2.9], [0.0]], rtol=1e-12)
+
+
+def test_names_of_what_is_unknown_stand_in_the_error() -> None:
+    equal = np.zeros((1, 1)), np.zeros((1, 1)), np.ones((1, 1))
+    for call, words in (
+        (lambda: Rejection.parse("row_k1", "1"), r"unknown rejection level 'row'"),
+        (lambda: Rejection.parse("token_k4", "1"), r"unknown rejection statistic 'k4'"),
+        (lambda: trl_weights(*equal, mode="row"), r"unknown mode 'row'"),
+        (lambda: verl_weights(*equal, level="row"), r"unknown level 'row'"),
+        (lambda: verl_old_rejection_mask(*equal, level="row", low=1.0, high=2.0), r"unknown level 'row'"),
+    ):
+        with pytest.raises(ValueError, match=f"^{words}"):
+            call()
