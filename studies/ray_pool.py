@@ -52,7 +52,7 @@ def _connected(address: str, processors: int) -> Any:
     try:
         import ray
     except ImportError as error:
-        raise ImportError("running on Ray needs the package ray: pip install 'horizon-bench[ray]'") from error
+        raise ImportError('running on Ray needs the package ray: pip install "horizon-bench[ray]"') from error
     # A job's own output stays on its machine, in Ray's logs: progress bars of many jobs at once help nobody.
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "include_dashboard": False}
     if address == LOCAL:

@@ -21,7 +21,7 @@ try:
     from openenv.core.env_server.interfaces import Environment
     from openenv.core.env_server.types import Action, Observation, State
 except ImportError as error:
-    raise ImportError("this server needs openenv: python -m pip install 'horizon-bench[openenv]'") from error
+    raise ImportError('this server needs openenv: python -m pip install "horizon-bench[openenv]"') from error
 
 
 class PuzzleAction(Action):

@@ -17,7 +17,7 @@ from horizon_bench.training.environments import Episode, Start
 try:
     import verifiers.v1 as vf
 except ImportError as error:
-    raise ImportError("this environment needs verifiers: python -m pip install 'horizon-bench[verifiers]'") from error
+    raise ImportError('this environment needs verifiers: python -m pip install "horizon-bench[verifiers]"') from error
 
 
 class PuzzleData(vf.TaskData):

@@ -184,7 +184,7 @@ def _load_adapter(folder: Path, dtype: torch.dtype) -> tuple[Any, Any]:
     try:
         from peft import PeftModel
     except ImportError as error:
-        raise ValueError(f"{folder} holds an adapter, which needs peft: pip install 'horizon-bench[lora]'") from error
+        raise ValueError(f'{folder} holds an adapter, which needs peft: pip install "horizon-bench[lora]"') from error
     _refuse_pickled_adapter(folder)
     try:
         base = json.loads((folder / _ADAPTER).read_text(encoding="utf8"))["base_model_name_or_path"]

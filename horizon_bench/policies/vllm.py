@@ -68,7 +68,7 @@ class VllmPolicy(TemplatedChat):
             import vllm
         except ImportError as error:
             raise ValueError(
-                f"vllm:{name} needs the package vllm and a GPU: pip install 'horizon-bench[vllm]'; without a GPU use "
+                f'vllm:{name} needs the package vllm and a GPU: pip install "horizon-bench[vllm]"; without a GPU use '
                 f"hf:{name}"
             ) from error
         engine = vllm.LLM(

@@ -278,7 +278,7 @@ def with_adapter(model: Any, config: LanguageSftConfig) -> Any:
     try:
         from peft import LoraConfig, get_peft_model
     except ImportError as error:
-        raise ValueError("LoRA needs peft: python -m pip install 'horizon-bench[lora]'") from error
+        raise ValueError('LoRA needs peft: python -m pip install "horizon-bench[lora]"') from error
     # Dropout would make sampling and training disagree about a reply's probability.
     chosen = LoraConfig(
         r=config.lora_rank,

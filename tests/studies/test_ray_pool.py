@@ -17,7 +17,7 @@ needs_ray = pytest.mark.skipif(not INSTALLED, reason="needs the extra ray")
 
 @pytest.mark.skipif(INSTALLED, reason="ray is installed")
 def test_without_ray_the_error_names_the_command_that_installs_it() -> None:
-    with pytest.raises(ImportError, match=r"pip install 'horizon-bench\[ray\]'"):
+    with pytest.raises(ImportError, match=r"pip install \"horizon-bench\[ray\]\""):
         list(run_jobs_on_ray([Job("a", 3)], square, 2))
 
 

@@ -50,7 +50,7 @@ class EndpointClient:
         try:
             import httpx2  # noqa: F401
         except ImportError as error:
-            raise ValueError("endpoints need the package httpx2: pip install 'horizon-bench[endpoint]'") from error
+            raise ValueError('endpoints need the package httpx2: pip install "horizon-bench[endpoint]"') from error
         self.settings = settings
         self.journal = Journal(settings.journal)
         self.usage = Usage()

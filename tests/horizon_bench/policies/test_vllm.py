@@ -102,5 +102,5 @@ def test_the_engine_follows_a_model_in_training(engine, random_model):
 
 def test_without_the_package_the_way_out_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "vllm", None)
-    with pytest.raises(ValueError, match=r"pip install 'horizon-bench\[vllm\]'; without a GPU use hf:some/model"):
+    with pytest.raises(ValueError, match=r"pip install \"horizon-bench\[vllm\]\"; without a GPU use hf:some/model"):
         make_policy("vllm:some/model")
