@@ -1,7 +1,7 @@
 """Writes the moving pictures of the gallery, and from the results of a study its example report and its figures.
 
     python docs/make_gallery.py                            # the episodes, from the code alone
-    python docs/make_gallery.py --report results/horizon   # the example report and the pictures of figures as well
+    python docs/make_gallery.py --report results/recipe   # the example report and the pictures of figures as well
 
 The same code and the same records give the same bytes.
 """
@@ -36,7 +36,7 @@ PLAYED = {
     "shop-macro": ("S2", 0, Settings(interface="macro"), 2),
 }
 """Level, number of the test instance, settings, and actions that the expert puts into a reply."""
-SHOWN = ("success-by-distance", "h50", "training", "macro-length", "failures")
+SHOWN = ("success-by-distance", "training", "invalid-share")
 """Figures whose pictures stand on the pages."""
 WIDTH = 900
 """Pixels of a figure's picture at most."""
