@@ -66,8 +66,9 @@ def name_of(words: tuple[str, ...]) -> str | None:
 def test_the_command_line_reads_it(page: str, line: int, words: tuple[str, ...]) -> None:
     if words in (("--help",), ("COMMAND", "--help")):
         return
-    name = name_of(words)
-    rest = tuple(word for word in words[len((name or "").split()) :] if word != "\N{HORIZONTAL ELLIPSIS}")
+    said = tuple(word for word in words if word != "\N{HORIZONTAL ELLIPSIS}")
+    name = name_of(said)
+    rest = said[len(name.split()) :] if name else said[1:]
     if not rest and (name or any(known.startswith(f"{words[0]} ") for known in cli.COMMANDS)):
         return  # named in passing, without its arguments
     assert name, f"{page}:{line}: no command of horizon-bench begins with {' '.join(words[:2])}"
@@ -138,13 +139,21 @@ def problem(program: str, words: list[str], page: str) -> str:
 def missing_environment(words: list[str]) -> str:
     parser = configparser.ConfigParser(interpolation=None)
     parser.read(ROOT / "tox.ini", encoding="utf8")
-    known = {"tests"} | {name.removeprefix("testenv:") for name in parser.sections()}
+    sections = [name.removeprefix("testenv:") for name in parser.sections()]
+    known = {"tests"} | {name for section in sections for name in expanded(section)}
     asked = [name for word in words[words.index("-e") + 1 : words.index("-e") + 2] for name in word.split(",")]
     for name in asked:
         study = name.removeprefix("study-")
         if name not in known and study not in STUDIES and not select(name, SCALES["t"])[1]:
             return f"there is no tox environment {name}"
     return ""
+
+
+def expanded(section: str) -> list[str]:
+    """Return the names of a section such as `compat-{oldest,py312}`."""
+    before, brace, rest = section.partition("{")
+    choices, _, after = rest.partition("}")
+    return [f"{before}{choice}{after}" for choice in choices.split(",")] if brace else [section]
 
 
 def missing_extra(words: list[str]) -> str:
