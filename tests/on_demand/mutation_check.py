@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / ".tox" / "mutation" / "found"
 CREDIT = "tests/horizon_bench/credit/"
 PUZZLES = "tests/puzzles/"
-SHOP = (PUZZLES + "test_shop_exact.py", PUZZLES + "test_shop.py")
+SHOP = (PUZZLES + "test_shop_exact.py", PUZZLES + "test_shop_text.py", PUZZLES + "test_shop.py")
 RUSH_HOUR = (PUZZLES + "test_rush_hour_exact.py", PUZZLES + "test_rush_hour.py")
 REDUCTIONS = CREDIT + "test_reductions.py"
 LOOPS = CREDIT + "test_properties.py::test_the_vectorised_form_agrees_with_the_plain_loop"
@@ -40,7 +40,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "horizon_bench/credit/corrections.py": (CREDIT + "test_corrections.py", REDUCTIONS),
     "horizon_bench/credit/published_corrections.py": (CREDIT + "test_published_corrections.py",),
     "reports/metrics.py": ("tests/reports/test_metrics.py",),
-    "reports/collapse.py": ("tests/reports/test_collapse_exact.py",),
+    "reports/collapse.py": ("tests/reports/test_collapse_exact.py", "tests/reports/test_collapse_curves.py"),
     "reports/collapse_criteria.py": ("tests/reports/test_collapse_exact.py",),
     "puzzles/base.py": (PUZZLES + "test_base.py",),
     "puzzles/sudoku.py": (PUZZLES + "test_sudoku_exact.py", PUZZLES + "test_sudoku.py"),
