@@ -64,7 +64,9 @@ def test_a_lock_ends_with_its_block(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [f"1 {platform.node()}", HERE, "99999999", "\0\0\0", "not a number", "\udcff" * 400]
+    "content",
+    [f"1 {platform.node()}", HERE, "99999999", "\0\0\0", "not a number", "\udcff" * 400],
+    ids=["process 1", "this process", "no process", "zeros", "words", "no text"],
 )
 def test_what_a_dead_process_wrote_holds_nothing_though_its_number_lives_again(
     tmp_path: pathlib.Path, content: str
