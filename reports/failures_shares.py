@@ -155,9 +155,11 @@ def ratio_estimate(part: Grid, whole: Grid, rng: np.random.Generator) -> Estimat
         rng: draws the resamples.
     """
     value = float(np.nanmean(part.values) / np.nanmean(whole.values))
-    failing = int((np.nan_to_num(whole.values).sum(0) > 0).sum())
+    failed = np.nan_to_num(whole.values).sum(0) > 0
+    failing = int(failed.sum())
     if value in (0.0, 1.0):
-        low, high = wilson(value * failing, failing)
+        trials = whole.columns(failed).trials()
+        low, high = wilson(value * trials, trials)
         return Estimate(value, low, high, failing, len(whole.seeds), "wilson")
     drawn = weights(whole, rng)
     tops, bottoms = weighted_means(part, *drawn), weighted_means(whole, *drawn)

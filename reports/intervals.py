@@ -1,8 +1,9 @@
 """How sure a score is: Wilson intervals, and a bootstrap that resamples seeds and puzzles, never attempts.
 
 Attempts at one puzzle are no independent evidence about a condition; runs and puzzles are. Where every value is the
-same (an all-zero cell), a bootstrap sees no spread and a Wilson interval over puzzles takes its place. Every
-function that draws takes a generator.
+same (an all-zero cell), a bootstrap sees no spread and a Wilson interval takes its place; its trials are the puzzles
+that differ by more than symmetry, so that seeds, attempts and symmetric copies add none. Every function that draws
+takes a generator.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ class Estimate:
     low: float
     high: float
     puzzles: int
-    """Different puzzles."""
+    """Puzzles, symmetric copies of one counted each."""
     seeds: int
     """Different runs. With one, the interval says nothing about how another run would turn out."""
     method: str = "bootstrap"
-    """`bootstrap` over seeds and puzzles, or `wilson` over puzzles."""
+    """`bootstrap` over seeds and puzzles, or `wilson` over puzzles that differ by more than symmetry."""
 
     def format(self, scale: float = 100.0, digits: int = 1, sign: bool = False) -> str:
         """Return `12.5 [10.1, 15.0]`, scaled (to percent unless told)."""
@@ -76,6 +77,16 @@ class Grid:
         puzzles = tuple(key for key, keep in zip(self.puzzles, chosen, strict=True) if keep)
         return Grid(self.seeds, puzzles, self.values[:, chosen], self.distances[chosen])
 
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The content key of each column; symmetric copies of one puzzle share it."""
+        return tuple(key.partition("#")[0] for key in self.puzzles)
+
+    def trials(self) -> int:
+        """Return how many puzzles that differ by more than symmetry some run saw: the trials of its proportions."""
+        classes = self.classes
+        return len({classes[column] for column in np.flatnonzero(np.isfinite(self.values).any(axis=0))})
+
 
 def generator(*words: object) -> np.random.Generator:
     """Return a generator that depends on the words alone, so that an estimate is the same wherever it is redrawn."""
@@ -105,7 +116,7 @@ def weights(grid: Grid, rng: np.random.Generator, resamples: int = RESAMPLES) ->
 
     Symmetric copies of a puzzle are drawn together.
     """
-    classes, members = np.unique([key.partition("#")[0] for key in grid.puzzles], return_inverse=True)
+    classes, members = np.unique(grid.classes, return_inverse=True)
     return _draws(len(grid.seeds), rng, resamples), _draws(len(classes), rng, resamples)[:, members]
 
 
@@ -122,6 +133,8 @@ def mean_estimate(
 ) -> Estimate:
     """Return the mean of values between 0 and 1 with its interval.
 
+    Where all are 0, or all 1, it is Wilson's over the puzzles that differ by more than symmetry.
+
     Raises:
         ValueError: if the grid is empty.
     """
@@ -130,7 +143,8 @@ def mean_estimate(
         raise ValueError("no run saw any puzzle here, so there is nothing to average")
     value, puzzles, seeds = float(present.mean()), len(grid.puzzles), len(grid.seeds)
     if present.min() == present.max() and present[0] in (0.0, 1.0):
-        low, high = wilson(value * puzzles, puzzles, confidence)
+        trials = grid.trials()
+        low, high = wilson(value * trials, trials, confidence)
         return Estimate(value, low, high, puzzles, seeds, "wilson")
     low, high = quantiles(weighted_means(grid, *weights(grid, rng, resamples)), confidence)
     return Estimate(value, min(low, value), max(high, value), puzzles, seeds)
@@ -141,7 +155,8 @@ def paired_difference(
 ) -> Estimate:
     """Return the mean of `grid` minus `other` over the runs and puzzles that both saw, resampled together.
 
-    Where no difference varies, the interval is Newcombe's from two Wilson intervals over puzzles.
+    Where no difference varies, the interval is Newcombe's from two Wilson intervals over the puzzles that differ by
+    more than symmetry.
 
     Raises:
         ValueError: if they share no run or no puzzle.
@@ -153,7 +168,8 @@ def paired_difference(
         raise ValueError("the two conditions share no puzzle within a seed, so their difference cannot be paired")
     value, puzzles, seeds = float(present.mean()), len(gaps.puzzles), len(gaps.seeds)
     if present.min() == present.max():
-        low, high = _newcombe(float(np.nanmean(ours.values)), float(np.nanmean(theirs.values)), puzzles, confidence)
+        means = (float(np.nanmean(ours.values)), float(np.nanmean(theirs.values)))
+        low, high = _newcombe(*means, gaps.trials(), confidence)
         return Estimate(value, low, high, puzzles, seeds, "wilson")
     low, high = quantiles(weighted_means(gaps, *weights(gaps, rng, resamples)), confidence)
     return Estimate(value, min(low, value), max(high, value), puzzles, seeds)
@@ -177,7 +193,8 @@ def gap_estimate(
     low, high = quantiles(sides[0] - sides[1], confidence)
     if low == high:
         means = (float(np.nanmean(grid.values[:, near])), float(np.nanmean(grid.values[:, ~near])))
-        low, high = _newcombe(*means, int(min(near.sum(), (~near).sum())), confidence)
+        trials = min(grid.columns(side).trials() for side in (near, ~near))
+        low, high = _newcombe(*means, trials, confidence)
     return Estimate(value, min(low, value), max(high, value), len(grid.puzzles), len(grid.seeds))
 
 

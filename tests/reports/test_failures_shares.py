@@ -8,7 +8,7 @@ from reports.conditions import conditions_of
 from reports.failures import CLASSES, FailureRules
 from reports.failures_shares import changes, class_grid, classified, ratio_estimate, shares_of
 from reports.failures_tables import failure_tables, share_maps, subgoal_map, subgoal_maps
-from reports.intervals import Grid
+from reports.intervals import Grid, wilson
 from reports.records import EvaluationRecord, append, read
 from reports.results import load_results
 
@@ -117,3 +117,9 @@ def test_the_map_of_subgoals_counts_each_tenth(results):
     assert heat.values[0] == (0, 0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
     assert heat.values[1] == (0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
     assert all("failed episode" in one.note for one in subgoal_maps(results, conditions_of(results)))
+
+
+def test_a_share_of_none_counts_symmetric_copies_as_one_puzzle():
+    whole = Grid((0,), ("a", "a#1", "a#2", "b", "c"), np.array([[1.0, 1.0, 1.0, 1.0, 0.0]]), np.ones(5, dtype=np.int64))
+    nothing = ratio_estimate(replace(whole, values=0 * whole.values), whole, np.random.default_rng(0))
+    assert (nothing.low, nothing.high) == wilson(0, 2)

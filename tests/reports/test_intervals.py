@@ -147,6 +147,20 @@ def test_symmetric_copies_are_drawn_together() -> None:
     assert mean_estimate(together, rng()).low == 0.0
 
 
+def test_an_interval_without_spread_counts_symmetric_copies_as_one_puzzle() -> None:
+    names = tuple(f"p{index % 21}" + (f"#{index // 21}" if index >= 21 else "") for index in range(200))
+    none, every = (Grid((0, 1), names, np.full((2, 200), value), np.full(200, 5)) for value in (0.0, 1.0))
+    found, solved = mean_estimate(none, rng()), mean_estimate(every, rng())
+    assert (found.low, found.high, found.puzzles) == (0.0, wilson(0, 21)[1], 200)
+    assert (solved.low, solved.high) == wilson(21, 21)
+    gap = paired_difference(every, none, rng())
+    apart = paired_difference(grid_of(np.ones((2, 21))), grid_of(np.zeros((2, 21))), rng())
+    assert (gap.low, gap.high) == (apart.low, apart.high)
+    near = np.array([name.partition("#")[0] in {"p0", "p1", "p2"} for name in names])
+    sides = gap_estimate(none, near, rng())
+    assert sides.high == pytest.approx(wilson(0, 3)[1])
+
+
 def test_aggregates_over_runs_have_intervals_around_them() -> None:
     scores = np.random.default_rng(2).random((6, 4))
     middle = interquartile_estimate(scores, rng(), resamples=100)
