@@ -83,6 +83,11 @@ class Condition:
         """Attempts that avg@k and pass@k use: 4, or fewer where a puzzle had fewer."""
         return min(ATTEMPTS, min(map(len, self.attempts.values()), default=1))
 
+    @cached_property
+    def tries(self) -> frozenset[int]:
+        """How many attempts the puzzles had: one number where all had the same."""
+        return frozenset(map(len, self.attempts.values()))
+
     def generator(self, *words: object) -> np.random.Generator:
         """Return the generator of one of the condition's estimates, the same for the same words."""
         return generator(*self.key, *words)

@@ -32,8 +32,8 @@ class Edge:
     """Macro minus atomic, paired by seed and puzzle, over all levels (`ALL`) and by level."""
     distances: dict[str, float]
     """Mean goal distance of each level, in atomic actions."""
-    attempts: int
-    """Attempts a puzzle."""
+    attempts: frozenset[int]
+    """Attempts that the puzzles had."""
 
     @property
     def title(self) -> str:
@@ -56,7 +56,7 @@ def edges(conditions: Sequence[Condition]) -> list[Edge]:
             gaps = {ALL: difference(long, plain), **{level: difference(long, plain, level) for level in levels}}
             distances = {level: plain.distance(level) for level in levels}
             where = (plain.cell.study, plain.phase, on_error(plain.cell))
-            found.append(Edge(*where, 100 * risk, gaps, distances, min(plain.k, long.k)))
+            found.append(Edge(*where, 100 * risk, gaps, distances, plain.tries | long.tries))
     return sorted(found, key=lambda edge: (edge.study, edge.phase != "sft", edge.rule, edge.risk))
 
 
@@ -93,7 +93,7 @@ def _panel(title: str, members: Sequence[Edge]) -> Panel:
         "decisions lost to a slip (% of the atomic policy's)",
         "success, macro minus atomic (points)",
         marked(series),
-        note=f"{sizes(estimates, min(edge.attempts for edge in members))}; "
+        note=f"{sizes(estimates, {count for edge in members for count in edge.attempts})}; "
         "bars: 95 % intervals of the paired difference over seeds and puzzles",
     )
 

@@ -45,7 +45,7 @@ def success_panels(conditions: Sequence[Condition], score: str = "avg") -> tuple
                 "goal distance (atomic actions)",
                 f"success, {name} (%)",
                 marked(series),
-                note=f"{sizes(estimates, k)}; bars: 95 % intervals over seeds and puzzles",
+                note=f"{sizes(estimates, _tries(members))}; bars: 95 % intervals over seeds and puzzles",
             )
         )
     return tuple(panels)
@@ -125,8 +125,12 @@ def _horizon_panel(title: str, members: Sequence[Condition]) -> Panel:
         )
         notes.append(estimate)
     label = "H50: goal distance at which half succeed (atomic actions)"
-    note = f"{sizes(notes, min(one.k for one in members))} over all levels; bars: 95 % intervals over seeds and puzzles"
+    note = f"{sizes(notes, _tries(members))} over all levels; bars: 95 % intervals over seeds and puzzles"
     return Panel(title, label, "", marked(series), percent=False, note=note)
+
+
+def _tries(members: Sequence[Condition]) -> set[int]:
+    return {count for one in members for count in one.tries}
 
 
 def _technique_map(one: Condition) -> Heat:

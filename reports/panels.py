@@ -182,11 +182,11 @@ def trained_on(cell: CellRecord) -> str:
     return f"trained on {phases}" if phases else "not trained"
 
 
-def sizes(estimates: list[Estimate], attempts: int) -> str:
+def sizes(estimates: list[Estimate], attempts: Iterable[int]) -> str:
     """Return the part of a caption that says how much stands behind each point."""
     if not estimates:
         return ""
-    return f"{sample_size({one.puzzles for one in estimates}, {one.seeds for one in estimates}, {attempts})} a point"
+    return f"{sample_size({one.puzzles for one in estimates}, {one.seeds for one in estimates}, attempts)} a point"
 
 
 def sample_size(puzzles: Iterable[int], seeds: Iterable[int], attempts: Iterable[int]) -> str:

@@ -145,7 +145,8 @@ def _reach_group(title: str, members: Sequence[Condition]) -> ReachGroup:
 
 def _sizes(members: Sequence[Condition]) -> str:
     puzzles = {len({row.instance_key for row in one.records}) for one in members}
-    return sample_size(puzzles, {len(one.seeds) for one in members}, {one.k for one in members})
+    tries = {count for one in members for count in one.tries}
+    return sample_size(puzzles, {len(one.seeds) for one in members}, tries)
 
 
 def levels_by_board(conditions: Sequence[Condition]) -> list[LevelGroup]:
