@@ -39,14 +39,17 @@ class Accumulation:
 
 
 def accumulations(conditions: Sequence[Condition]) -> list[Accumulation]:
-    """Return every level of every noisy expert that takes one action a decision, and acts where none fails."""
+    """Return every level of every noisy expert that takes one action a decision, and acts where none fails.
+
+    By board and rule, then by rising probability of an error; levels nearest first.
+    """
     found = []
     for one in conditions:
         settings = dict(other_settings(one.cell))
         plain = one.cell.policy == "noisy-expert" and one.interface == "atomic"
         if plain and "mistake" in settings and float(settings.get("failure", 0)) == 0:
             found += [_accumulation(one, float(settings["mistake"]), level) for level in one.levels]
-    return found
+    return sorted(found, key=lambda row: (row.board, row.rule, row.mistake))
 
 
 def _accumulation(one: Condition, mistake: float, level: str) -> Accumulation:

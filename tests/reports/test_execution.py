@@ -45,6 +45,18 @@ def test_the_table_says_which_levels_agree(tmp_path: Path, make) -> None:  # typ
     assert "0 of 5" in table.note
 
 
+def test_error_rates_rise_as_numbers(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
+    one = noisy(tmp_path, make, 0.95)[0]
+    rates = ("0.1", "0.0001", "0.025", "1e-05")
+    conditions = [
+        replace(one, cell=replace(one.cell, settings={"cell": {"mistake": float(rate), "on_error": "strict"}}))
+        for rate in rates
+    ]
+    rows = closed_form_table(conditions).rows
+    assert [row[2] for row in rows[::5]] == ["1e-05", "0.0001", "0.025", "0.1"]
+    assert [row[3][:2] for row in rows[:5]] == ["T1", "T2", "T3", "T4", "T5"]
+
+
 def test_other_policies_have_no_closed_form(small: Path) -> None:
     assert accumulations(conditions_of(load_results(small))) == []
 
