@@ -74,7 +74,7 @@ def changes_table(found: Sequence[FailureChange]) -> Table:
     )
     columns = ("study", "condition", *map(title_of, CLASSES))
     note = "Points of all attempts, after training minus before, paired by seed and puzzle; 95 % intervals over both."
-    return Table("failures-change", "What training did to the failures", columns, rows, note)
+    return Table("failures-change", "What training did to the failures", columns, rows, note, columns[2:])
 
 
 def failure_tables(results: Results, conditions: Sequence[Condition]) -> tuple[Table, Table]:

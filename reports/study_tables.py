@@ -34,7 +34,7 @@ def edge_table(conditions: Sequence[Condition]) -> Table:
         "Points of success, paired by seed and puzzle, with 95 % intervals over both. Lost decisions: unreadable or "
         "voided by a false thought, in percent of the atomic policy's. Find your agent's own share and read on."
     )
-    return Table("macro-edge", "Macro minus atomic by the risk of a decision", columns, rows, note)
+    return Table("macro-edge", "Macro minus atomic by the risk of a decision", columns, rows, note, (columns[4],))
 
 
 def closed_form_table(conditions: Sequence[Condition]) -> Table:
@@ -58,4 +58,5 @@ def closed_form_table(conditions: Sequence[Condition]) -> Table:
         f"{sum(row.agrees for row in found)} of {len(found)} 95 % intervals hold 0; where each error ends the episode, "
         "95 in 100 should. Where errors can be repaired, the difference is what recovery saves."
     )
-    return Table("closed-form", "Errors that add up: noisy experts and the closed form", columns, rows, note)
+    title = "Errors that add up: noisy experts and the closed form"
+    return Table("closed-form", title, columns, rows, note, ("success (%)", "difference"))

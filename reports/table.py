@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
+from itertools import chain
 
 MISSING = "\N{EM DASH}"
 MINUS = "\N{MINUS SIGN}"
@@ -21,13 +22,21 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
     """What n, k and the intervals are."""
+    estimates: tuple[str, ...] = ()
+    """Columns whose cells are single estimates as `Estimate.format` writes them, or missing."""
 
     def to_csv(self) -> str:
-        """Return the table as comma-separated values."""
+        """Return the table as comma-separated values.
+
+        A column of estimates becomes three of numbers (value, low, high; `nan` where missing); minus signs are ASCII.
+        """
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(self.rows)
+        heads = ((name, f"{name} low", f"{name} high") if name in self.estimates else (name,) for name in self.columns)
+        writer.writerow(chain.from_iterable(heads))
+        for row in self.rows:
+            cells = zip(self.columns, row, strict=True)
+            writer.writerow(chain.from_iterable(_plain(cell, name in self.estimates) for name, cell in cells))
         return buffer.getvalue()
 
     def to_markdown(self) -> str:
@@ -77,6 +86,15 @@ _LATEX = {
     "\N{INFINITY}": r"$\infty$",
     "\N{MIDDLE DOT}": r"$\cdot$",
 }
+
+
+def _plain(cell: str, estimate: bool) -> list[str]:
+    """Return the fields of a cell in CSV: three numbers for an estimate, else its text."""
+    if not estimate:
+        return [cell.replace(MINUS, "-")]
+    if cell == MISSING:
+        return ["nan"] * 3
+    return cell.replace(MINUS, "-").translate(str.maketrans("", "", "+[],")).split()
 
 
 def _latex(text: str) -> str:

@@ -83,7 +83,7 @@ def conditions_table(results: Results, conditions: Sequence[Condition]) -> Table
         "Over all levels; collapsed runs count as failed. Costs: of RL training, mean over seeds. "
         f"{_attempts(conditions)}"
     )
-    return Table("conditions", "Conditions", columns, tuple(rows), note)
+    return Table("conditions", "Conditions", columns, tuple(rows), note, ("avg@k (%)", "interquartile mean (%)"))
 
 
 def levels_table(conditions: Sequence[Condition]) -> Table:
@@ -104,8 +104,11 @@ def levels_table(conditions: Sequence[Condition]) -> Table:
         "pass@k (%)",
         "puzzles \N{MULTIPLICATION SIGN} seeds",
     )
-    note = f"95 % intervals over seeds and puzzles; all-zero fields: Wilson over puzzles. {_attempts(conditions)}"
-    return Table("levels", "Success by level", columns, tuple(rows), note)
+    note = (
+        "95 % intervals over seeds and puzzles; all-zero and all-solved fields: Wilson over puzzles that differ by "
+        f"more than symmetry. {_attempts(conditions)}"
+    )
+    return Table("levels", "Success by level", columns, tuple(rows), note, ("avg@k (%)", "pass@k (%)"))
 
 
 def comparisons_table(comparisons: Sequence[Comparison]) -> Table:
@@ -121,7 +124,7 @@ def comparisons_table(comparisons: Sequence[Comparison]) -> Table:
         "avg@k of the condition minus the other's, paired by seed and puzzle, with 95 % intervals over both. "
         "P(better): chance that a run of the first scores above a run of the second on a level."
     )
-    return Table("comparisons", "Comparisons", columns, tuple(rows), note)
+    return Table("comparisons", "Comparisons", columns, tuple(rows), note, ("all levels (points)", "P(better)"))
 
 
 def gaps_table(conditions: Sequence[Condition]) -> Table:
@@ -133,7 +136,7 @@ def gaps_table(conditions: Sequence[Condition]) -> Table:
             rows.append((one.cell.study, one.label, levels, gap.format(sign=True), _size(one)))
     columns = ("study", "condition", "trained on", "gap (points)", "n")
     note = "Success at the trained levels minus success at all longer ones; 95 % intervals over seeds and puzzles."
-    return Table("gaps", "Horizon-generalisation gap", columns, tuple(rows), note)
+    return Table("gaps", "Horizon-generalisation gap", columns, tuple(rows), note, ("gap (points)",))
 
 
 def collapse_table(results: Results) -> Table:
@@ -150,7 +153,8 @@ def collapse_table(results: Results) -> Table:
         share = f"{len(named)} of {len(runs)}"
         rows.append((cell.study, cell.label, share, rate.format(digits=0), "; ".join(named) or MISSING))
     columns = ("study", "condition", "collapsed runs", "rate (%)", "first criterion")
-    return Table("collapse", "Collapse", columns, tuple(rows), "95 % Wilson intervals; the runs are the trials.")
+    note = "95 % Wilson intervals; the runs are the trials."
+    return Table("collapse", "Collapse", columns, tuple(rows), note, ("rate (%)",))
 
 
 def equal_cost_table(results: Results) -> Table:

@@ -43,9 +43,30 @@ def test_every_table_is_made(tables: dict[str, Table]) -> None:
         assert all(len(row) == len(table.columns) for row in table.rows)
 
 
-def test_comma_separated_values_read_back(tables: dict[str, Table]) -> None:
+def test_comma_separated_values_read_back_with_ascii_minus(tables: dict[str, Table]) -> None:
     for table in (*tables.values(), ODD):
-        assert [tuple(row) for row in csv.reader(io.StringIO(table.to_csv()))] == [table.columns, *table.rows]
+        found = list(csv.DictReader(io.StringIO(table.to_csv())))
+        assert len(found) == len(table.rows)
+        for line, row in zip(found, table.rows, strict=True):
+            for name, cell in zip(table.columns, row, strict=True):
+                if name not in table.estimates:
+                    assert line[name] == cell.replace("\N{MINUS SIGN}", "-")
+
+
+def test_comma_separated_values_hold_each_estimate_as_three_numbers(tables: dict[str, Table]) -> None:
+    row = ("a", "\N{MINUS SIGN}25.8 [\N{MINUS SIGN}39.6, +12.1]", MISSING)
+    made = Table("x", "x", ("name", "gap", "rate"), (row,), estimates=("gap", "rate"))
+    (line,) = csv.DictReader(io.StringIO(made.to_csv()))
+    assert list(line) == ["name", "gap", "gap low", "gap high", "rate", "rate low", "rate high"]
+    assert [float(line[name]) for name in ("gap", "gap low", "gap high")] == [-25.8, -39.6, 12.1]
+    assert math.isnan(float(line["rate low"]))
+    for table in tables.values():
+        for line in csv.DictReader(io.StringIO(table.to_csv())):
+            for name in table.estimates:
+                value, low, high = (float(line[name + ending]) for ending in ("", " low", " high"))
+                assert math.isnan(value) or low <= value <= high
+    named = {name: table.estimates for name, table in tables.items() if table.estimates}
+    assert set(named) == {"conditions", "levels", "comparisons", "gaps", "collapse"}
 
 
 def test_markdown_has_a_cell_for_each_column() -> None:
