@@ -12,6 +12,7 @@ import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from curricula.levels import SHOP_SIZE
 from studies.learners import LEARNERS, Learner
@@ -279,7 +280,31 @@ def parse_name(name: str) -> Cell:
         cell = replace(cell, **_read_option(word))  # type: ignore[arg-type]
     if cell.name != name:
         raise ValueError(f"{name!r} is not how this cell is written; its one name is {cell.name}")
+    _refuse_without_meaning(cell)
     return cell
+
+
+def _refuse_without_meaning(cell: Cell) -> None:
+    """Refuse a cell whose words are known, and say nothing together."""
+    order = FAMILIES[cell.family].levels
+    for phase in cell.train:
+        rising = tuple(sorted(set(phase), key=order.index))
+        if phase != rising:
+            raise ValueError(
+                f"{cell.name!r} trains on {', '.join(phase)}; the levels of a phase must rise, each named once: write "
+                f"{cell.family}{''.join(map(level_word, rising))}, or phases with `to` between them"
+            )
+    for phase, after in pairwise(cell.train):
+        if phase == after:
+            raise ValueError(
+                f"{cell.name!r} trains on {', '.join(phase)} twice in a row; a phase must differ from the one before "
+                "it: name it once"
+            )
+    if cell.mistake and cell.credit.policy != "noisy-expert":
+        raise ValueError(
+            f"{cell.name!r} has an error rate of {cell.mistake}, which only the learner noisy has; leave the word "
+            "err… out, or let slip… disturb the thoughts of a policy that is trained"
+        )
 
 
 def require(kind: str, word: str, known: Mapping[str, object] | tuple[str, ...]) -> str:

@@ -45,6 +45,7 @@ __all__ = [
     "Learner",
     "Scale",
     "Study",
+    "named",
     "only",
     "parse_name",
     "select",
@@ -152,25 +153,38 @@ def only(cells: Iterable[Cell], words: Sequence[str], without: Sequence[str] = (
     return kept
 
 
-def select(name: str, scale: Scale) -> tuple[str, tuple[Cell, ...]]:
-    """Return the study's name and cells that a word on the command line stands for.
+def named(name: str) -> Study | Cell:
+    """Return what a word on the command line stands for.
 
     Args:
         name: a study (`horizon`), its tox environment (`study-horizon`), or a cell (`study-sudoku-macro-t3-outcome`).
-        scale: board and levels of a study; a cell's name states its own.
 
     Raises:
         ValueError: if nothing has that name, with the nearest one.
     """
     short = name.removeprefix(f"{PREFIX}-")
-    if short in STUDIES:
-        if not (cells := STUDIES[short].cells(scale)):
-            able = ", ".join(key for key, other in SCALES.items() if STUDIES[short].cells(other))
-            raise ValueError(
-                f"study {short} has no cells for {scale.puzzle}, whose replies lack what it varies; "
-                f"its boards are --family {able}"
-            )
-        return short, cells
-    if name.startswith(f"{PREFIX}-") and name.count("-") >= 4:
-        return SINGLE, (parse_name(name),)
-    return require("study", short, STUDIES), ()
+    if short not in STUDIES and name.startswith(f"{PREFIX}-") and name.count("-") >= 4:
+        return parse_name(name)
+    return STUDIES[require("study", short, STUDIES)]
+
+
+def select(name: str, scale: Scale) -> tuple[str, tuple[Cell, ...]]:
+    """Return the study's name and cells that a word on the command line stands for.
+
+    Args:
+        name: a study, its tox environment or a cell, see `named`.
+        scale: board and levels of a study; a cell's name states its own.
+
+    Raises:
+        ValueError: if nothing has that name, with the nearest one; or if the study has no cells on that scale.
+    """
+    study = named(name)
+    if isinstance(study, Cell):
+        return SINGLE, (study,)
+    if not (cells := study.cells(scale)):
+        able = ", ".join(key for key, other in SCALES.items() if study.cells(other))
+        raise ValueError(
+            f"study {study.name} has no cells for {scale.puzzle}, whose replies lack what it varies; "
+            f"its boards are --family {able}"
+        )
+    return study.name, cells

@@ -9,14 +9,20 @@ from typing import Annotated
 
 import tyro
 
-from studies.factors import require
-from studies.matrix import SCALES, SINGLE, STUDIES, Cell, Scale, only, played_by, select, without_training
+from studies.factors import FAMILIES, require
+from studies.matrix import SCALES, SINGLE, STUDIES, Cell, Scale, named, only, played_by, select, without_training
 from studies.named_policies import ModelOptions
 from studies.presets import Preset, find_preset, resized
 from studies.tracking import TRACKERS
 
 COMPARED = ("smoke", "cpu")
 """Presets whose costs are listed by default."""
+FAMILY_HELP = "Board and levels: {}; the preset's own by default.".format(
+    ", ".join(
+        f"{key} ({family.puzzle}, size {family.size}, {family.levels[0]} to {family.levels[-1]})"
+        for key, family in FAMILIES.items()
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -25,8 +31,7 @@ class StudyList:
 
     preset: str = ""
     """Preset that the cost is stated for: smoke, cpu or paper; by default smoke and cpu side by side."""
-    family: str = ""
-    """Board and levels: t (Sudoku 4x4), m (6x6), l (9x9), r (Rush Hour); the preset's own by default."""
+    family: Annotated[str, tyro.conf.arg(help=FAMILY_HELP)] = ""
     cells: bool = False
     """Show the cells of each study as well."""
     words: bool = False
@@ -35,17 +40,19 @@ class StudyList:
     def run(self) -> int:
         """Print studies, questions, number of cells and cost."""
         presets = [find_preset(name) for name in ([self.preset] if self.preset else COMPARED)]
+        scales = [find_scale(self.family or preset.family) for preset in presets]
         seeds = ", ".join(f"{preset.name} {preset.seeds}" for preset in presets)
         print(f"Estimated processor minutes of all seeds ({seeds}); divide by the number of workers\n")
         print(f"{'study':<12}{'cells':>6}" + "".join(f"{preset.name:>10}" for preset in presets) + "   question")
+        width = max(len(cell.name) for study in STUDIES.values() for cell in study.cells(scales[-1]))
         for study in STUDIES.values():
-            by_preset = [study.cells(find_scale(self.family or preset.family)) for preset in presets]
+            by_preset = [study.cells(scale) for scale in scales]
             minutes = [_minutes(preset, cells) for preset, cells in zip(presets, by_preset, strict=True)]
             print(f"{study.name:<12}{len(by_preset[-1]):>6}" + "".join(f"{text:>10}" for text in minutes), end="")
             print(f"   {study.question}")
             for cell in by_preset[-1] if self.cells else ():
                 alone = [_minutes(replace(preset, seeds=1), (cell,), shared=False) for preset in presets]
-                print(f"  {cell.name:<58}" + "".join(f"{text:>10}" for text in alone) + "   a seed, without SFT")
+                print(f"  {cell.name:<{width}}" + "".join(f"{text:>10}" for text in alone) + "   a seed, without SFT")
         if self.words:
             from studies.factors import factor_words
 
@@ -89,10 +96,10 @@ class StudyRun:
     model traces=64 single_cap=48; a name that is none lists all."""
     first_seed: int = 0
     """The seeds are this one and those that follow."""
-    family: str = ""
-    """Board and levels: t, m, l (Sudoku 4x4, 6x6, 9x9), r (Rush Hour); the preset's own by default."""
+    family: Annotated[str, tyro.conf.arg(help=FAMILY_HELP)] = ""
     puzzle: str = ""
-    """A puzzle of your own, as MODULE:NAME; MODULE must call horizon_bench.register_puzzle when imported."""
+    """A puzzle of your own, as MODULE:NAME: a class, or a name that MODULE registers when imported. Training a small
+    model on it takes its compact form; the untrained study and --policy do without."""
     estimator: str = ""
     """An estimator of your own, as MODULE:NAME: a function, or a name that MODULE registers. Beside every cell that
     learns from plain outcomes stands the same one with your estimator."""
@@ -129,6 +136,7 @@ class StudyRun:
         from studies.runner import run_study
         from studies.team_job import TeamWork, launch_words
 
+        named(self.name)
         if self.workers < 0 or (self.seeds is not None and self.seeds < 1) or self.first_seed < 0:
             raise ValueError("workers and first-seed must be at least 0, seeds at least 1")
         if self.updates is not None and self.updates < 1:
@@ -144,6 +152,10 @@ class StudyRun:
         cells = without_training(cells) if self.sft_only else cells
         cells = only(cells, self.only, self.without)
         cells = played_by(cells, self.policy) if self.policy else cells
+        if self.puzzle and preset.language is None:
+            from studies.compact_form import check_trainable
+
+            check_trainable(cells)
         seeds = range(self.first_seed, self.first_seed + (self.seeds or preset.seeds))
         if preset.language is not None:
             self._announce(study, cells, seeds, preset)

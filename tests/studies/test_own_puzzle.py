@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import pathlib
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -10,7 +11,9 @@ import pytest
 
 import solvers
 from horizon_bench.envs.instances import find_maker
-from studies.matrix import STUDIES, select
+from studies.cli import main
+from studies.compact_form import check_trainable
+from studies.matrix import STUDIES, played_by, select, without_training
 from studies.own_puzzle import LEVELS, graded_starts, scale_of
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
@@ -21,6 +24,21 @@ import horizon_bench
 class Lone(LightsOut):
     def moves(self, state):
         return ()
+
+class NoTokens(LightsOut):
+    def vocabulary(self):
+        return ()
+
+class NoForm(NoTokens):
+    def compact(self, state):
+        return ("a board",)
+
+    def compact_action(self, move):
+        return ("lamp", str(move))
+
+class Unlisted(LightsOut):
+    def vocabulary(self):
+        return super().vocabulary()[1:]
 
 horizon_bench.register_puzzle("few_lights/Registered-v0", "lights_for_tests:LightsOut")
 """
@@ -92,3 +110,48 @@ def test_every_study_has_cells_for_it_but_those_about_what_it_lacks(study: str) 
 def test_what_cannot_be_studied_is_refused_with_the_reason(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         scale_of(name)
+
+
+VOCABULARY = r"vocabulary\(\) \(every token of"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("NoTokens", rf"lacks {VOCABULARY}[^;]*\. The page"),
+        ("NoForm", rf"lacks {VOCABULARY}.*; compact\(state\) .*; compact_action\(move\) .*\. The page"),
+        ("Unlisted", r"lacks tokens in vocabulary\(\), .*: '0'\. The page"),
+    ],
+)
+@pytest.mark.parametrize("study", ["horizon", "curriculum", "smoke"])
+def test_training_on_a_puzzle_without_compact_form_is_refused_before_anything_is_written(
+    folder: pathlib.Path, capsys: pytest.CaptureFixture[str], study: str, name: str, message: str
+) -> None:
+    words = ["study", "run", study, "--puzzle", f"few_lights:{name}", "--preset", "smoke", "--workers", "0"]
+    assert main([*words, "--results", str(folder / "results")]) == 1
+    complaint = capsys.readouterr().err
+    assert re.search(message, complaint), complaint
+    assert "docs/your_puzzle.md" in complaint
+    assert "`horizon-bench study run untrained` and `horizon-bench eval` work without" in complaint
+    assert not (folder / "results").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_does_not_train_needs_no_compact_form() -> None:
+    scale = scale_of("few_lights:NoForm")
+    check_trainable(STUDIES["untrained"].cells(scale))
+    with pytest.raises(ValueError, match="cannot be trained on"):
+        check_trainable(without_training(STUDIES["horizon"].cells(scale)))
+    check_trainable(played_by(STUDIES["horizon"].cells(scale), "hf:any/model"))
+    check_trainable(STUDIES["horizon"].cells(scale_of("lights_for_tests:LightsOut")))
+
+
+def test_the_puzzle_of_the_documentation_can_be_trained_on(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (DOCS / "your_puzzle.md").read_text(encoding="utf8")
+    code = page.partition("<!-- file: hanoi.py -->\n```python\n")[2].partition("```")[0]
+    (tmp_path / "hanoi_for_tests.py").write_text(code, encoding="utf8")
+    monkeypatch.syspath_prepend(tmp_path)
+    for study in ("horizon", "curriculum"):
+        check_trainable(STUDIES[study].cells(scale_of("hanoi_for_tests:Hanoi")))

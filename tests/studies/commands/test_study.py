@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import pathlib
+import re
 
 import pytest
 
 from reports.records import read_cell
 from studies.cli import main
-from studies.matrix import STUDIES
+from studies.factors import FAMILIES
+from studies.matrix import SCALES, STUDIES
 from studies.presets import LanguageScale, find_preset, resized
 
 
@@ -77,6 +79,31 @@ def test_costs_that_nobody_measured_and_studies_without_cells_say_so(capsys: pyt
     assert any(line.startswith("  study-sudoku-macro-l34-outcome ") for line in lines)
     assert main(["study", "list", "--family", "r"]) == 0
     assert next(line for line in capsys.readouterr().out.splitlines() if line.startswith("turn-risk")).split()[2] == "-"
+
+
+@pytest.mark.parametrize(
+    "options", [["--dry-run"], ["--updates", "0"], ["--preset", "smal"], ["--puzzle", "none:None"]]
+)
+def test_a_mistyped_name_is_named_before_anything_else(capsys: pytest.CaptureFixture[str], options: list[str]) -> None:
+    assert main(["study", "run", "study-sudoku-marco-t3-outcome", *options]) == 1
+    assert "unknown interface 'marco'; did you mean 'macro'?" in capsys.readouterr().err
+    assert main(["study", "run", "horizo", *options]) == 1
+    assert "unknown study 'horizo'; did you mean 'horizon'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["list", "run"])
+def test_the_help_of_family_names_every_family(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    assert main(["study", command, "--help"]) == 0
+    words = " ".join(re.sub(r"[^ -~]", " ", capsys.readouterr().out).split())
+    for key, family in FAMILIES.items():
+        assert f"{key} ({family.puzzle}, size {family.size}, {family.levels[0]} to {family.levels[-1]})" in words
+
+
+@pytest.mark.parametrize("family", SCALES)
+def test_the_costs_of_cells_stand_below_each_other(capsys: pytest.CaptureFixture[str], family: str) -> None:
+    assert main(["study", "list", "--cells", "--family", family]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  study-")]
+    assert len({line.index("   a seed, without SFT") for line in lines}) == 1
 
 
 def test_the_number_of_updates_can_be_chosen(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
