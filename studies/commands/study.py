@@ -144,18 +144,7 @@ class StudyRun:
         if self.track:
             require("tracker", self.track, TRACKERS)
         preset = self._preset()
-        study, cells = select(self.name, self._scale(preset))
-        if self.estimator:
-            from studies.own_estimator import beside
-
-            cells = beside(cells, self.estimator)
-        cells = without_training(cells) if self.sft_only else cells
-        cells = only(cells, self.only, self.without)
-        cells = played_by(cells, self.policy) if self.policy else cells
-        if self.puzzle and preset.language is None:
-            from studies.compact_form import check_trainable
-
-            check_trainable(cells)
+        study, cells = self._chosen(preset)
         seeds = range(self.first_seed, self.first_seed + (self.seeds or preset.seeds))
         if preset.language is not None:
             self._announce(study, cells, seeds, preset)
@@ -179,6 +168,22 @@ class StudyRun:
                 written = write_report(self.results, page)
             print(f"report: {written}")
         return 1 if failures else 0
+
+    def _chosen(self, preset: Preset) -> tuple[str, tuple[Cell, ...]]:
+        """Return the study's name and the cells that are run of it."""
+        study, cells = select(self.name, self._scale(preset))
+        if self.estimator:
+            from studies.own_estimator import beside
+
+            cells = beside(cells, self.estimator)
+        cells = without_training(cells) if self.sft_only else cells
+        cells = only(cells, self.only, self.without)
+        cells = played_by(cells, self.policy) if self.policy else cells
+        if self.puzzle and preset.language is None:
+            from studies.compact_form import check_trainable
+
+            check_trainable(cells)
+        return study, cells
 
     def _preset(self) -> Preset:
         smoke = self.name.removeprefix("study-") == "smoke"
