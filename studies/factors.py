@@ -255,6 +255,8 @@ OPTIONS: tuple[Option, ...] = (
 )
 INTERFACE_WORDS = {"atomic": "atomic", "macro": "macro", "stepwise": "macro-stepwise", "split": "split"}
 INTERFACE_FORMS = (*INTERFACE_WORDS, "capped3", "fixed2")
+FEWEST_WORDS = 4
+"""Words of a name after the first that are always there: puzzle, interface, levels, learner."""
 
 
 def parse_name(name: str) -> Cell:
@@ -263,25 +265,44 @@ def parse_name(name: str) -> Cell:
     Raises:
         ValueError: if a word is not known there, naming the nearest one; or if the words do not fit together.
     """
-    words = name.split("-")
-    if words[0] != PREFIX or len(words) < 5:
+    prefix, *words = name.split("-")
+    if prefix != PREFIX or len(words) < FEWEST_WORDS:
         raise ValueError(
             f"{name!r} is no cell; a name has the form {PREFIX}-PUZZLE-INTERFACE-LEVELS-LEARNER[-OPTION…], "
             "for example study-sudoku-macro-t3-subgoal"
         )
-    puzzle = PUZZLE_WORDS[require("puzzle", words[1], PUZZLE_WORDS)]
-    interface = _interface(words[2])
-    if interface is None:
-        require("interface", words[2], INTERFACE_FORMS)
-    family, train = _parse_train(words[3], puzzle)
-    learner = require("learner", words[4], LEARNERS)
-    cell = Cell(puzzle=puzzle, family=family, interface=interface or "", train=train, learner=learner)
-    for word in words[5:]:
+    puzzle_word, interface_word, train_word, learner, *options = _in_order(words)
+    puzzle = PUZZLE_WORDS[require("puzzle", puzzle_word, PUZZLE_WORDS)]
+    interface = _interface(interface_word) or require("interface", interface_word, INTERFACE_FORMS)
+    family, train = _parse_train(train_word, puzzle)
+    cell = Cell(puzzle, family, interface, train, require("learner", learner, LEARNERS))
+    for word in options:
         cell = replace(cell, **_read_option(word))  # type: ignore[arg-type]
     if cell.name != name:
         raise ValueError(f"{name!r} is not how this cell is written; its one name is {cell.name}")
     _refuse_without_meaning(cell)
     return cell
+
+
+def _in_order(words: list[str]) -> list[str]:
+    """Return the words of a name in their one order, by what they mean; as they are where one of them means nothing."""
+    places = {word: _place(word) for word in words}
+    return words if NOWHERE in places.values() else sorted(words, key=places.__getitem__)
+
+
+def _place(word: str) -> int:
+    """Return where in a name a word stands: 0 for the puzzle to 4 for options."""
+    meanings = (
+        word in PUZZLE_WORDS,
+        _interface(word) is not None,
+        _LEVELS.fullmatch(word) is not None,
+        word in LEARNERS,
+        any(option.read(word) is not None for option in OPTIONS),
+    )
+    return meanings.index(True) if True in meanings else NOWHERE
+
+
+NOWHERE = -1
 
 
 def _refuse_without_meaning(cell: Cell) -> None:
@@ -367,7 +388,7 @@ def _train_word(cell: Cell) -> str:
 
 
 def _parse_train(word: str, puzzle: str) -> tuple[str, Schedule]:
-    if not re.fullmatch(rf"[a-z]({_PHASE}(to{_PHASE})*)?", word):
+    if not _LEVELS.fullmatch(word):
         raise ValueError(
             f"levels {word!r} do not have a form like l34 (L3 and L4), r1to2 (R1 then R2) or l (no training)"
         )
@@ -383,3 +404,4 @@ def _level(family: str, word: str) -> str:
 
 _LEVEL = r"\d[spf]?"
 _PHASE = rf"(?:{_LEVEL})+"
+_LEVELS = re.compile(rf"[a-z]({_PHASE}(to{_PHASE})*)?")

@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from studies.factors import FAMILIES, OPTIONS, PREFIX, Cell, Family, parse_name, require
+from studies.factors import (
+    FAMILIES,
+    FEWEST_WORDS,
+    OPTIONS,
+    PREFIX,
+    PUZZLE_WORDS,
+    Cell,
+    Family,
+    parse_name,
+    require,
+)
 from studies.learners import LEARNERS, Learner
 from studies.named_policies import policy_kind
 from studies.questions import (
@@ -163,7 +173,8 @@ def named(name: str) -> Study | Cell:
         ValueError: if nothing has that name, with the nearest one.
     """
     short = name.removeprefix(f"{PREFIX}-")
-    if short not in STUDIES and name.startswith(f"{PREFIX}-") and name.count("-") >= 4:
+    words = short.split("-")
+    if short not in STUDIES and (len(words) >= FEWEST_WORDS or words[0] in PUZZLE_WORDS):
         return parse_name(name)
     return STUDIES[require("study", short, STUDIES)]
 

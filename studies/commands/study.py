@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
 from studies.factors import FAMILIES, require
-from studies.matrix import SCALES, SINGLE, STUDIES, Cell, Scale, named, only, played_by, select, without_training
+from studies.matrix import SCALES, SINGLE, STUDIES, Cell, Scale, Study, named, only, played_by, select, without_training
 from studies.named_policies import ModelOptions
 from studies.presets import Preset, find_preset, resized
 from studies.tracking import TRACKERS
@@ -136,7 +136,7 @@ class StudyRun:
         from studies.runner import run_study
         from studies.team_job import TeamWork, launch_words
 
-        named(self.name)
+        self._refuse_without_effect(named(self.name))
         if self.workers < 0 or (self.seeds is not None and self.seeds < 1) or self.first_seed < 0:
             raise ValueError("workers and first-seed must be at least 0, seeds at least 1")
         if self.updates is not None and self.updates < 1:
@@ -169,6 +169,21 @@ class StudyRun:
             print(f"report: {written}")
         return 1 if failures else 0
 
+    def _refuse_without_effect(self, chosen: Study | Cell) -> None:
+        """Refuse options that say nothing together with the others."""
+        board = [option for option, value in (("--puzzle", self.puzzle), ("--family", self.family)) if value]
+        if board and isinstance(chosen, Cell):
+            raise ValueError(
+                f"cell {chosen.name} has its own puzzle and levels, which {' and '.join(board)} cannot change; name "
+                "the cell that you mean, or run a study with that option and choose its cells with --only"
+            )
+        if len(board) > 1:
+            raise ValueError(f"puzzle {self.puzzle!r} brings its own levels; leave --family {self.family} out")
+        told = [item.name for item in fields(ModelOptions) if getattr(self.asked, item.name) != item.default]
+        if told and not self.policy:
+            words = ", ".join(f"--{name.replace('_', '-')}" for name in told)
+            raise ValueError(f"only a policy of --policy is asked with {words}; name one, or leave that out")
+
     def _chosen(self, preset: Preset) -> tuple[str, tuple[Cell, ...]]:
         """Return the study's name and the cells that are run of it."""
         study, cells = select(self.name, self._scale(preset))
@@ -188,9 +203,9 @@ class StudyRun:
     def _preset(self) -> Preset:
         smoke = self.name.removeprefix("study-") == "smoke"
         preset = find_preset(self.preset or ("smoke" if smoke else "cpu"))
-        if preset.language is None and (self.model or self.dry_run):
+        if preset.language is None and (self.model or self.dry_run or self.gpus):
             raise ValueError(
-                f"preset {preset.name} trains the small model; --model and --dry-run go with --preset paper"
+                f"preset {preset.name} trains the small model; --model, --dry-run and --gpus go with --preset paper"
             )
         if self.policy:
             preset = replace(preset, asked=self.asked)

@@ -3,9 +3,10 @@ from __future__ import annotations
 import re
 from dataclasses import fields, replace
 from itertools import groupby
+from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from studies.factors import FAMILIES, Cell, Family, factor_words, parse_name
@@ -77,6 +78,15 @@ def test_names_read_as_documented() -> None:
     )
 
 
+@given(cells(), st.randoms(use_true_random=False))
+def test_words_in_another_order_are_refused_with_the_right_one(cell: Cell, random: Random) -> None:
+    first, *words = cell.name.split("-")
+    shuffled = random.sample(words, len(words))
+    assume(shuffled != words)
+    with pytest.raises(ValueError, match=f"its one name is {cell.name}$"):
+        parse_name("-".join((first, *shuffled)))
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -97,6 +107,12 @@ def test_names_read_as_documented() -> None:
         ("study-sudoku-macro-t3-subgoal-semi", "its one name is study-sudoku-macro-t3-subgoal"),
         ("study-sudoku-macro-three-subgoal", "do not have a form like"),
         ("study-sudoku-macro", "is no cell"),
+        ("study-sudoku-t3-macro-subgoal", "its one name is study-sudoku-macro-t3-subgoal"),
+        (
+            "study-slip5-subgoal-checked-t34-macro-sudoku",
+            "its one name is study-sudoku-macro-t34-subgoal-checked-slip5",
+        ),
+        ("study-sudoku-t3-marco-subgoal", "unknown interface 't3'"),
         (
             "study-sudoku-macro-t33-outcome",
             "trains on T3, T3; the levels of a phase must rise, each named once: write t3,",

@@ -55,6 +55,7 @@ def test_a_study_is_found_by_its_name_and_by_its_tox_environment() -> None:
         ("study-horizn", "did you mean 'horizon'"),
         ("study-turn-rsk", "did you mean 'turn-risk'"),
         ("study-sudoku-marco-t3-sft", "did you mean 'macro'"),
+        ("study-sudoku-macro-t3", "is no cell; a name has the form"),
     ],
 )
 def test_an_unknown_study_is_refused_with_the_nearest(name: str, message: str) -> None:

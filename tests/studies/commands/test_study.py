@@ -91,6 +91,27 @@ def test_a_mistyped_name_is_named_before_anything_else(capsys: pytest.CaptureFix
     assert "unknown study 'horizo'; did you mean 'horizon'?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["study-sudoku-macro-t3-outcome", "--family", "m"],
+            "which --family cannot change; name the cell",
+        ),
+        (["study-sudoku-macro-t3-outcome", "--puzzle", "mine:Mine"], "which --puzzle cannot change"),
+        (["horizon", "--puzzle", "mine:Mine", "--family", "m"], "brings its own levels; leave --family m out"),
+        (
+            ["horizon", "--thinking", "on", "--reply-cap", "9"],
+            "only a policy of --policy is asked with --reply-cap, --thinking",
+        ),
+        (["horizon", "--gpus", "2"], "--gpus go with --preset paper"),
+    ],
+)
+def test_options_without_effect_are_refused(capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
+    assert main(["study", "run", *words]) == 1
+    assert message in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", ["list", "run"])
 def test_the_help_of_family_names_every_family(capsys: pytest.CaptureFixture[str], command: str) -> None:
     assert main(["study", command, "--help"]) == 0
