@@ -18,6 +18,15 @@ EXTRAS: dict[str, tuple[str, ...]] = {
 """Packages that each extra brings and that the base installation lacks, by their import names."""
 
 
+def install(extra: str) -> str:
+    """Return the command that installs an extra; double quotes serve every shell, Windows' included.
+
+    >>> install("train")
+    'python -m pip install "horizon-bench[train]"'
+    """
+    return f'python -m pip install "horizon-bench[{extra}]"'
+
+
 @contextmanager
 def extra_needed() -> Iterator[None]:
     """Turn the error of a missing optional package inside the block into one that names the extra that brings it.
@@ -43,6 +52,5 @@ def missing_package(error: ModuleNotFoundError) -> str | None:
     package = (error.name or "").partition(".")[0]
     for extra, packages in EXTRAS.items():
         if package in packages:
-            # Double quotes serve every shell, Windows' included.
-            return f'the package {package} is missing; install it with: python -m pip install "horizon-bench[{extra}]"'
+            return f"the package {package} is missing; install it with: {install(extra)}"
     return None

@@ -135,7 +135,7 @@ class Catalogue:
             import bm25s
         except ImportError as error:
             raise ModuleNotFoundError(
-                "the shop ranks by the package bm25s, which is missing; run: pip install 'bm25s>=0.3'", name="bm25s"
+                "the shop ranks by the package bm25s, which is missing; run: python -m pip install bm25s", name="bm25s"
             ) from error
         # The package sets its logger to DEBUG when it is imported.
         logging.getLogger("bm25s").setLevel(logging.WARNING)

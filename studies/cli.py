@@ -136,8 +136,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _give_up_output()
         return 141
-    except ModuleNotFoundError as error:
-        _complain(_missing_package(error))
+    except ImportError as error:
+        _complain(f"{PROGRAM}: {_missing_package(error)}")
         return 1
     except (ValueError, OSError) as error:
         _complain(f"{PROGRAM}: {_one_line(error)}")
@@ -238,10 +238,11 @@ def _interruption(words: list[str]) -> str:
     return "stopped"
 
 
-def _missing_package(error: ModuleNotFoundError) -> str:
+def _missing_package(error: ImportError) -> str:
     from horizon_bench.extras import missing_package
 
-    return f"{PROGRAM}: {missing_package(error) or error}"
+    advice = missing_package(error) if isinstance(error, ModuleNotFoundError) else None
+    return advice or _one_line(error)
 
 
 def _one_line(error: BaseException) -> str:

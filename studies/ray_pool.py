@@ -12,6 +12,7 @@ import threading
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
+from horizon_bench.extras import install
 from studies.pool import THREAD_VARIABLES, Event, Finished, Job, Progress, Queue, Started, Work, attempt
 
 LOCAL = "local"
@@ -52,7 +53,7 @@ def _connected(address: str, processors: int) -> Any:
     try:
         import ray
     except ImportError as error:
-        raise ImportError('running on Ray needs the package ray: pip install "horizon-bench[ray]"') from error
+        raise ImportError(f"running on Ray needs the package ray: {install('ray')}") from error
     # A job's own output stays on its machine, in Ray's logs: progress bars of many jobs at once help nobody.
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "include_dashboard": False}
     if address == LOCAL:

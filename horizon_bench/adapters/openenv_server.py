@@ -14,6 +14,7 @@ import numpy as np
 
 from curricula import load_bank
 from horizon_bench.envs.settings import Settings
+from horizon_bench.extras import install
 from horizon_bench.training.environments import Episode, Start
 
 try:
@@ -21,7 +22,7 @@ try:
     from openenv.core.env_server.interfaces import Environment
     from openenv.core.env_server.types import Action, Observation, State
 except ImportError as error:
-    raise ImportError('this server needs openenv: python -m pip install "horizon-bench[openenv]"') from error
+    raise ImportError(f"this server needs openenv: {install('openenv')}") from error
 
 
 class PuzzleAction(Action):

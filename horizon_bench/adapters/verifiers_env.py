@@ -12,12 +12,13 @@ from typing import Any
 
 from curricula import load_bank
 from horizon_bench.envs.settings import Settings
+from horizon_bench.extras import install
 from horizon_bench.training.environments import Episode, Start
 
 try:
     import verifiers.v1 as vf
 except ImportError as error:
-    raise ImportError('this environment needs verifiers: python -m pip install "horizon-bench[verifiers]"') from error
+    raise ImportError(f"this environment needs verifiers: {install('verifiers')}") from error
 
 
 class PuzzleData(vf.TaskData):

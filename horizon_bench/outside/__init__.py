@@ -1,4 +1,4 @@
-"""Worlds from other packages as puzzles; each needs `pip install 'horizon-bench[outside]'`.
+"""Worlds from other packages as puzzles; each needs `pip install "horizon-bench[outside]"`.
 
 `World` is the adapter for a world that can only be played, `View` what a `Simulator` tells of it.
 """

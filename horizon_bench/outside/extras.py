@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-INSTALL = "pip install 'horizon-bench[outside]'"
+from horizon_bench.extras import install
 
 
 def need(module: str, world: str) -> Any:
@@ -22,5 +22,5 @@ def need(module: str, world: str) -> Any:
         return import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"{world} needs the package {module.partition('.')[0]!r} ({error}); run: {INSTALL}"
+            f"{world} needs the package {module.partition('.')[0]!r} ({error}); run: {install('outside')}"
         ) from error

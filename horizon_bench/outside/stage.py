@@ -16,7 +16,7 @@ _MOST_VIEWS = 4096
 AnswerT = TypeVar("AnswerT")
 
 
-class CrashError(RuntimeError):
+class CrashError(ChildProcessError):
     """A simulator that goes down where no episode can carry the failure: twice in a row at the start of a task."""
 
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from horizon_bench.envs.names import check_name
-from horizon_bench.extras import extra_needed
+from horizon_bench.extras import extra_needed, install
 from horizon_bench.policies.base import Reply
 from horizon_bench.policies.chat import ChatSampling, Conversation
 from horizon_bench.policies.language_sampling import reply_logprobs, sample_replies
@@ -184,7 +184,7 @@ def _load_adapter(folder: Path, dtype: torch.dtype) -> tuple[Any, Any]:
     try:
         from peft import PeftModel
     except ImportError as error:
-        raise ValueError(f'{folder} holds an adapter, which needs peft: pip install "horizon-bench[lora]"') from error
+        raise ValueError(f"{folder} holds an adapter, which needs peft: {install('lora')}") from error
     _refuse_pickled_adapter(folder)
     try:
         base = json.loads((folder / _ADAPTER).read_text(encoding="utf8"))["base_model_name_or_path"]

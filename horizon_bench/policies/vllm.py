@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from horizon_bench.extras import extra_needed
+from horizon_bench.extras import extra_needed, install
 from horizon_bench.policies.base import Reply
 from horizon_bench.policies.chat import ChatSampling, Conversation
 from horizon_bench.policies.templates import TemplatedChat
@@ -68,8 +68,7 @@ class VllmPolicy(TemplatedChat):
             import vllm
         except ImportError as error:
             raise ValueError(
-                f'vllm:{name} needs the package vllm and a GPU: pip install "horizon-bench[vllm]"; without a GPU use '
-                f"hf:{name}"
+                f"vllm:{name} needs the package vllm and a GPU: {install('vllm')}; without a GPU use hf:{name}"
             ) from error
         engine = vllm.LLM(
             model=name,

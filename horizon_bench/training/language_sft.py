@@ -17,7 +17,7 @@ import numpy as np
 from horizon_bench.checks import check_least, check_positive
 from horizon_bench.envs.interfaces import find_interface
 from horizon_bench.envs.settings import Settings
-from horizon_bench.extras import extra_needed
+from horizon_bench.extras import extra_needed, install
 from horizon_bench.policies.base import Reply, Seat, Tokenless
 from horizon_bench.policies.expert import expert_moves, write_reply
 from horizon_bench.policies.hf import HfPolicy
@@ -278,7 +278,7 @@ def with_adapter(model: Any, config: LanguageSftConfig) -> Any:
     try:
         from peft import LoraConfig, get_peft_model
     except ImportError as error:
-        raise ValueError('LoRA needs peft: python -m pip install "horizon-bench[lora]"') from error
+        raise ValueError(f"LoRA needs peft: {install('lora')}") from error
     # Dropout would make sampling and training disagree about a reply's probability.
     chosen = LoraConfig(
         r=config.lora_rank,

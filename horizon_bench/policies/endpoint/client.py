@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from horizon_bench.extras import install
 from horizon_bench.policies.endpoint.answers import Answer, RequestError, read_answer, status_fault
 from horizon_bench.policies.endpoint.journal import Journal, request_key
 from horizon_bench.policies.endpoint.settings import EndpointSettings
@@ -50,7 +51,7 @@ class EndpointClient:
         try:
             import httpx2  # noqa: F401
         except ImportError as error:
-            raise ValueError('endpoints need the package httpx2: pip install "horizon-bench[endpoint]"') from error
+            raise ValueError(f"endpoints need the package httpx2: {install('endpoint')}") from error
         self.settings = settings
         self.journal = Journal(settings.journal)
         self.usage = Usage()

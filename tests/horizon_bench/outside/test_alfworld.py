@@ -169,10 +169,10 @@ def test_missing_games_are_named_with_the_command_that_fetches_them(tmp_path: Pa
 def test_a_missing_package_is_named_with_its_installation(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "alfworld", None)
     monkeypatch.setitem(sys.modules, "alfworld.info", None)
-    with pytest.raises(ImportError, match=r"pip install 'horizon-bench\[outside\]'"):
+    with pytest.raises(ImportError, match=r'pip install "horizon-bench\[outside\]"'):
         ALFWorld().parse("train/x/y")
     world = ALFWorld(data)
-    with pytest.raises(ImportError, match=r"pip install 'horizon-bench\[outside\]'"):
+    with pytest.raises(ImportError, match=r'pip install "horizon-bench\[outside\]"'):
         world.view(world.parse("train/pick_and_place_simple-Apple/trial_1"))
 
 

@@ -240,7 +240,7 @@ def test_a_missing_package_is_named_with_its_installation(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "scienceworld", None)
     monkeypatch.setitem(sys.modules, "scienceworld.constants", None)
     world = ScienceWorld()
-    with pytest.raises(ImportError, match=r"pip install 'horizon-bench\[outside\]'"):
+    with pytest.raises(ImportError, match=r'pip install "horizon-bench\[outside\]"'):
         world.view(world.parse("boil/0"))
 
 

@@ -232,14 +232,14 @@ def test_without_the_package_new_games_are_refused_with_the_command(monkeypatch:
     monkeypatch.setitem(sys.modules, "textworld", None)
     monkeypatch.setitem(sys.modules, "textworld.generator.data", None)
     monkeypatch.setattr(textworld_games, "_LOADED", [])
-    with pytest.raises(ImportError, match=r"run: pip install 'horizon-bench\[outside\]'"):
+    with pytest.raises(ImportError, match=r'pip install "horizon-bench\[outside\]"'):
         textworld_games.package_rules()
 
 
 def test_without_the_package_the_interpreter_is_refused_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "textworld", None)
     env = PuzzleEnv(puzzle=TextWorldPlayed, level="W1", split="test")
-    with pytest.raises(ImportError, match=r"run: pip install 'horizon-bench\[outside\]'"):
+    with pytest.raises(ImportError, match=r'pip install "horizon-bench\[outside\]"'):
         env.reset(seed=0)
 
 

@@ -1,0 +1,39 @@
+"""What the command line says where a world cannot start: one line with the reason, no traceback."""
+
+from __future__ import annotations
+
+import pytest
+from corridor import Corridor
+
+from horizon_bench.outside import Simulator, need
+from studies.cli import main
+
+
+class Uninstalled(Corridor):
+    """Needs a package that is not there."""
+
+    def start_simulator(self) -> Simulator:
+        raise AssertionError(need("no_such_package", "the corridor"))
+
+
+class Broken(Corridor):
+    """Does not start."""
+
+    def start_simulator(self) -> Simulator:
+        raise RuntimeError("the engine is cold")
+
+
+@pytest.mark.parametrize(
+    ("world", "reason"),
+    [
+        (
+            "Uninstalled",
+            "the corridor needs the package 'no_such_package' (No module named 'no_such_package'); "
+            'run: python -m pip install "horizon-bench[outside]"',
+        ),
+        ("Broken", "task 'hall 2' cannot be started: RuntimeError: the engine is cold"),
+    ],
+)
+def test_a_world_that_cannot_start_is_one_line(world: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "expert", "--puzzle", f"{__name__}:{world}", "--puzzles", "1", "--attempts", "1"]) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == f"horizon-bench: {reason}"
