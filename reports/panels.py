@@ -159,9 +159,18 @@ def study_board(cell: CellRecord) -> str:
     return f"{cell.study}: {board_name(cell)}"
 
 
+def puzzle_words(puzzle: str) -> str:
+    """Return a puzzle as a reader calls it; one of somebody's own by its name without the module.
+
+    >>> puzzle_words("rush-hour"), puzzle_words("my_worlds.garden:Garden")
+    ('Rush Hour', 'Garden')
+    """
+    return {"sudoku": "Sudoku", "rush-hour": "Rush Hour", "shop": "Shop"}.get(puzzle, puzzle.rpartition(":")[2])
+
+
 def board_words(puzzle: str, size: int) -> str:
     """Return a puzzle and its size as a reader calls them."""
-    name = {"sudoku": "Sudoku", "rush-hour": "Rush Hour", "shop": "Shop"}.get(puzzle, puzzle)
+    name = puzzle_words(puzzle)
     if puzzle == "shop":
         return f"{name} of {size} products"
     return f"{name} {size}\N{MULTIPLICATION SIGN}{size}" if size else name

@@ -33,7 +33,7 @@ from reports.records import (
     write_episodes,
 )
 
-IGNORED = frozenset({"commit", "device", "versions"})
+IGNORED = frozenset({"commit", "device", "label", "versions"})
 """Fields of `cell.json` that may differ when a run goes on."""
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from curricula import Instance, load_bank
 from horizon_bench.envs.settings import Settings
 from horizon_bench.policies import Policy, make_policy
+from reports.panels import puzzle_words
 from studies.factors import FAMILIES, Cell
 from studies.named_policies import ModelOptions, named_policy
 
@@ -37,7 +38,6 @@ _LEARNER_WORDS = {
     "noisy": "noisy expert",
     "random": "random",
 }
-_PUZZLE_WORDS = {"sudoku": "Sudoku", "rush-hour": "Rush Hour", "shop": "Shop"}
 
 
 def stage_seed(seed: int, stage: str) -> int:
@@ -105,10 +105,10 @@ def label(cell: Cell) -> str:
     learner = cell.credit
     words = _LEARNER_WORDS.get(cell.learner, f", {cell.learner}")
     if cell.named:
-        return f"{cell.interface}, {cell.learner} ({_PUZZLE_WORDS.get(cell.puzzle, cell.puzzle)}{_options(cell)})"
+        return f"{cell.interface}, {cell.learner} ({puzzle_words(cell.puzzle)}{_options(cell)})"
     if learner.policy != "tiny":
         mistake = f", {cell.mistake:.3g} errors a decision" if cell.mistake else ""
-        return f"{words}{mistake} ({_PUZZLE_WORDS.get(cell.puzzle, cell.puzzle)}{_options(cell)})"
+        return f"{words}{mistake} ({puzzle_words(cell.puzzle)}{_options(cell)})"
     schedule = ", then ".join("+".join(phase) for phase in cell.train)
     trained = f", trained on {schedule}" if schedule else ""
     return f"{cell.interface}{words}{trained}{_options(cell)}"

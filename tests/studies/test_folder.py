@@ -83,9 +83,9 @@ def test_settings_that_differ_are_named_and_nothing_is_lost(tmp_path: pathlib.Pa
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_another_commit_or_device_may_go_on(tmp_path: pathlib.Path) -> None:
+def test_another_commit_device_or_wording_may_go_on(tmp_path: pathlib.Path) -> None:
     RunFolder(tmp_path).open(cell_record(commit="a", versions={"numpy": "1"}))
-    RunFolder(tmp_path).open(cell_record(commit="b", device="cuda", versions={"numpy": "2"}))
+    RunFolder(tmp_path).open(cell_record(commit="b", device="cuda", label="said better", versions={"numpy": "2"}))
 
 
 def test_a_killed_run_goes_on_with_the_records_up_to_its_checkpoint(tmp_path: pathlib.Path) -> None:

@@ -5,6 +5,7 @@ import pytest
 from horizon_bench.policies import ExpertPolicy, NoisyExpertPolicy, RandomPolicy
 from studies.factors import Cell
 from studies.matrix import SCALES, STUDIES, parse_name
+from studies.own_puzzle import scale_of
 from studies.presets import PRESETS
 from studies.recipe import STAGES, environment, expert_actions, instances, label, stage_seed, untrained_policy
 from studies.recipe import test_levels as levels_of
@@ -53,6 +54,8 @@ def test_labels_read_as_people_say_them() -> None:
     assert label(parse_name("study-sudoku-macro-t34-subgoal")) == "macro + subgoals, trained on T3+T4"
     assert label(parse_name("study-rush-atomic-r1to2-outcome")) == "atomic, trained on R1, then R2"
     assert label(parse_name("study-sudoku-atomic-l-expert")) == "expert (Sudoku)"
+    own = scale_of("horizon_bench.outside.textworld:TextWorld").cell("atomic", learner="expert")
+    assert label(own) == "expert (TextWorld)"
 
 
 def test_untrained_policies_follow_their_cell() -> None:
