@@ -17,7 +17,7 @@ import numpy as np
 from reports.horizon import HorizonFit, fit_horizon
 from reports.intervals import Estimate, Grid, generator, mean_estimate
 from reports.metrics import avg_at_k, pass_at_k
-from reports.panels import nearest_first, study_board
+from reports.panels import nearest_first, schedule, study_board
 from reports.results import Results, Run
 from reports.schema import CellRecord, EvaluationRecord
 
@@ -215,12 +215,18 @@ def _named(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     for one in conditions:
         label = _label(one)
         if one.phase == "sft" and (one.cell.study, label) in taken:
-            label = f"{one.cell.label} \N{MIDDLE DOT} SFT only"
+            label = f"{_before_rl(one.cell)} \N{MIDDLE DOT} SFT only"
         if (one.cell.study, label) in taken:
             label = f"{label} ({one.cell.cell})"
         taken.add((one.cell.study, label))
         named.append(replace(one, label=label))
     return tuple(named)
+
+
+def _before_rl(cell: CellRecord) -> str:
+    """Return the label of a cell without the levels that RL trains on."""
+    phases = ", then ".join("+".join(phase) for phase in schedule(cell))
+    return cell.label.replace(f", trained on {phases}", "").replace(", SFT only", "")
 
 
 def _label(one: Condition) -> str:

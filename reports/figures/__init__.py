@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from reports.conditions import Condition
 from reports.failures_tables import share_maps, subgoal_maps
-from reports.figures.charts import draw_bands, draw_differences, draw_forest, draw_points
+from reports.figures.charts import draw_bands, draw_differences, draw_forest, draw_points, row_name
 from reports.figures.maps import draw_map
-from reports.figures.style import SETTINGS, png_bytes, svg_bytes, write_figure
+from reports.figures.style import DPI, SETTINGS, png_bytes, svg_bytes, write_figure
 from reports.figures.timeline import draw_timeline, timeline_size
 from reports.gather_credit import credit_map, credit_pictures, missing_pictures
 from reports.gather_critics import calibration_panels, critic_pictures
@@ -268,7 +268,7 @@ def draw(kind: FigureKind, panel: Drawable) -> Figure:
     from matplotlib.figure import Figure
 
     with rc_context(SETTINGS):
-        figure = Figure(figsize=_size(kind, panel))
+        figure = Figure(figsize=_size(kind, panel), dpi=DPI)
         FigureCanvasAgg(figure)
         axes = kind.draw(figure.add_axes((0.0, 0.0, 1.0, 1.0)), panel)
         if isinstance(panel, Panel) and kind.draw is not draw_forest:
@@ -293,4 +293,7 @@ def _size(kind: FigureKind, panel: Drawable) -> tuple[float, float]:
         return timeline_size(panel)
     if isinstance(panel, Heat):
         return WIDTH, 0.8 + (0.27 if panel.diverging else 0.38) * len(panel.rows)
-    return WIDTH, 0.55 + 0.38 * len(panel.series) if kind.draw is draw_forest else HEIGHT
+    if kind.draw is draw_forest:
+        lines = max((row_name(series.label).count("\n") for series in panel.series), default=0)
+        return WIDTH, 0.55 + (0.38 + 0.12 * lines) * len(panel.series)
+    return WIDTH, HEIGHT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,9 @@ from reports.panels import Panel, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+ROW_WIDTH = 72
+"""Letters of a condition's name in one line of a forest."""
 
 
 def draw_points(axes: Axes, panel: Panel) -> Axes:
@@ -80,28 +84,27 @@ def draw_forest(axes: Axes, panel: Panel) -> Axes:
             markersize=7,
             markeredgewidth=1.4,
         )
+        words = {"textcoords": "offset points", "color": INK}
+        # Beside the axes, so that no condition's name reaches it.
         axes.annotate(
             point.label,
             (1.0, y),
             xycoords=("axes fraction", "data"),
-            xytext=(0, 4),
-            textcoords="offset points",
-            ha="right",
-            va="bottom",
+            xytext=(6, 0),
+            va="center",
             fontsize=7.5,
-            color=INK,
             alpha=0.8,
+            **words,
         )
         axes.annotate(
-            series.label,
+            row_name(series.label),
             (0.0, y),
             xycoords=("axes fraction", "data"),
-            xytext=(0, 4),
-            textcoords="offset points",
-            ha="left",
+            xytext=(0, 5),
             va="bottom",
             fontsize=8,
-            color=INK,
+            linespacing=1.1,
+            **words,
         )
     axes.set_ylim(-len(panel.series) + 0.5, 0.75)
     axes.set_yticks([])
@@ -109,6 +112,11 @@ def draw_forest(axes: Axes, panel: Panel) -> Axes:
     axes.spines["left"].set_visible(False)
     axes.set_xlim(left=0)
     return axes
+
+
+def row_name(label: str) -> str:
+    """Return what stands over a row of a forest, in lines that are no wider than the axes."""
+    return "\n".join(textwrap.wrap(label, ROW_WIDTH, break_long_words=False))
 
 
 def _frame(axes: Axes, panel: Panel) -> None:

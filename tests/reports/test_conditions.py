@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reports.conditions import Condition, conditions_of
+from reports.conditions import Condition, _before_rl, conditions_of
 from reports.results import Results, load_results
 
 
@@ -104,3 +104,11 @@ def test_an_unknown_score_and_an_empty_choice_are_refused(conditions: tuple[Cond
         conditions[0].grid("mean")
     with pytest.raises(ValueError, match="no evaluations"):
         conditions[0].grid("avg", lambda row: row.level == "L9")
+
+
+def test_a_policy_before_rl_is_not_said_to_be_trained_on_a_level(results: Results) -> None:
+    trained = {"cell": {"train": (("T1",), ("T2", "T3"))}}
+    cell = replace(results.runs[0].cell, label="atomic, trained on T1, then T2+T3, slip 0.01", settings=trained)
+    assert _before_rl(cell) == "atomic, slip 0.01"
+    cell = replace(cell, label="macro, SFT only, slip 0.01", settings={}, train_levels=())
+    assert _before_rl(cell) == "macro, slip 0.01"

@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import io
+import itertools
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from reports.conditions import Condition, conditions_of
-from reports.figures import FIGURES, FigureKind, credit_map, draw, find_figure, svg_bytes
+from reports.figures import FIGURES, FigureKind, credit_map, draw, find_figure, png_bytes, svg_bytes
 from reports.figures.style import INTERFACE_COLOURS, colour_of, look_of, write_figure
 from reports.inline import inline_svg
-from reports.panels import Heat, Series, Timeline, marked
+from reports.panels import Heat, Panel, Series, Timeline, marked
 from reports.results import Results, load_results
 
 
@@ -135,3 +140,25 @@ def test_every_figure_over_training_marks_the_collapse(results: Results, conditi
     marks = {one.interface: one.collapses for one in FIGURES[name].gather(results, conditions)[0].series}
     assert marks["macro"] == ()
     assert len(marks["atomic"]) == 1
+
+
+def test_no_word_of_a_forest_reaches_another_or_the_edge_of_the_picture(risky: Results) -> None:
+    kind = FIGURES["h50"]
+    panel = kind.gather(risky, conditions_of(risky))[0]
+    assert isinstance(panel, Panel)
+    long = "atomic + own subgoals, trained on T3+T4, no geometric mask, no truncation, 4 optimiser steps"
+    rows = tuple(
+        replace(series, label=long, points=(replace(series.points[0], label="< 4 (about 2.3 [0.0, 4.7])"),))
+        for series in panel.series
+    )
+    figure = draw(kind, replace(panel, series=rows))
+    (axes,) = figure.axes
+    words = [text.get_window_extent() for text in axes.texts]
+    assert len(words) == 2 * len(rows)
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(words, 2))
+    names = [box for text, box in zip(axes.texts, words, strict=True) if text.get_text().startswith("atomic")]
+    assert len(names) == len(rows)
+    assert max(box.x1 for box in names) <= axes.bbox.x1
+    with Image.open(io.BytesIO(png_bytes(figure))) as picture:
+        right = np.asarray(picture.convert("L"))[:, -3:]
+    assert right.min() == 255
