@@ -84,7 +84,7 @@ def draw_forest(axes: Axes, panel: Panel) -> Axes:
             markersize=7,
             markeredgewidth=1.4,
         )
-        words = {"textcoords": "offset points", "color": INK}
+        words: dict[str, Any] = {"textcoords": "offset points", "color": INK}
         # Beside the axes, so that no condition's name reaches it.
         axes.annotate(
             point.label,
