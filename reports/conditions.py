@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from puzzles.names import check_name
 from reports.horizon import HorizonFit, fit_horizon
 from reports.intervals import Estimate, Grid, generator, mean_estimate
 from reports.metrics import avg_at_k, pass_at_k
@@ -102,8 +103,7 @@ class Condition:
         Raises:
             ValueError: if it keeps none, or the score is unknown.
         """
-        if score not in SCORES:
-            raise ValueError(f"unknown score {score!r}; known: {', '.join(SCORES)}")
+        check_name("score", score, SCORES)
         cells = {key: rows for key, rows in self.attempts.items() if keep(rows[0])}
         if not cells:
             raise ValueError(f"no evaluations to score in condition {self.label!r}")
@@ -215,7 +215,7 @@ def _named(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     for one in conditions:
         label = _label(one)
         if one.phase == "sft" and (one.cell.study, label) in taken:
-            label = f"{_before_rl(one.cell)} \N{MIDDLE DOT} SFT only"
+            label = " \N{MIDDLE DOT} ".join([_before_rl(one.cell), "SFT only", *_run_as(one)])
         if (one.cell.study, label) in taken:
             label = f"{label} ({one.cell.cell})"
         taken.add((one.cell.study, label))
@@ -229,6 +229,10 @@ def _before_rl(cell: CellRecord) -> str:
     return cell.label.replace(f", trained on {phases}", "").replace(", SFT only", "")
 
 
+def _run_as(one: Condition) -> list[str]:
+    return [] if one.interface == one.cell.interface else [f"run as {one.interface}"]
+
+
 def _label(one: Condition) -> str:
     if one.phase == "sft":
         parts = [one.interface, "SFT only"]
@@ -236,6 +240,5 @@ def _label(one: Condition) -> str:
         parts = [one.cell.label or one.cell.cell]
         if one.phase not in ("rl", one.cell.policy):
             parts.append(PHASES.get(one.phase, one.phase))
-        if one.interface != one.cell.interface:
-            parts.append(f"run as {one.interface}")
+        parts += _run_as(one)
     return " \N{MIDDLE DOT} ".join([*parts, *([one.variant] if one.variant else [])])

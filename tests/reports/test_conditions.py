@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reports.conditions import Condition, _before_rl, conditions_of
+from reports.conditions import Condition, _before_rl, _named, conditions_of
 from reports.results import Results, load_results
 
 
@@ -112,3 +112,14 @@ def test_a_policy_before_rl_is_not_said_to_be_trained_on_a_level(results: Result
     assert _before_rl(cell) == "atomic, slip 0.01"
     cell = replace(cell, label="macro, SFT only, slip 0.01", settings={}, train_levels=())
     assert _before_rl(cell) == "macro, slip 0.01"
+
+
+def test_a_second_policy_before_rl_says_what_its_cell_is_and_how_it_runs(conditions: tuple[Condition, ...]) -> None:
+    first = find(conditions, "sft", "atomic")
+    cell = replace(first.cell, cell="other", interface="split", label="split, SFT only")
+    named = _named([first, replace(first, cell=cell), replace(first, cell=replace(cell, cell="third"))])
+    assert [one.label for one in named] == [
+        "atomic · SFT only",
+        "split · SFT only · run as atomic",
+        "split · SFT only · run as atomic (third)",
+    ]
