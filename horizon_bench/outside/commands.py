@@ -10,16 +10,18 @@ _CONNECTIVES = ("and then", "and", "then")
 _ENDS = " \t.,;:!\"'`*"
 
 
+def writable(text: str) -> str:
+    """Return a text with question marks for half characters, which text of no program but Python can hold."""
+    return text.encode("utf8", "replace").decode("utf8")
+
+
 def tidy(command: str) -> str:
     """Return a command in its one spelling: lower case, single blanks, no punctuation or connective around it.
-
-    Half characters, which text of no program but Python can hold, become question marks.
 
     >>> tidy(" Open   the Door, and then")
     'open the door'
     """
-    whole = command.lower().encode("utf8", "replace").decode("utf8")
-    text = " ".join(whole.split()).strip(_ENDS)
+    text = " ".join(writable(command).lower().split()).strip(_ENDS)
     for word in _CONNECTIVES:
         text = text.removesuffix(f" {word}").rstrip(_ENDS)
     return text

@@ -18,7 +18,7 @@ from horizon_bench.outside.scienceworld_bank import BANK, LEVELS, Bank, Measured
 from horizon_bench.outside.scienceworld_jvm import ScienceWorldSimulator
 from horizon_bench.outside.simulators import Trail
 from horizon_bench.outside.stage import CrashError
-from horizon_bench.outside.world import NOT_HERE, World
+from horizon_bench.outside.world import World
 from puzzles.base import EXACT_DISTANCE, LISTED_MOVES
 
 VERBS = (
@@ -151,14 +151,3 @@ class ScienceWorld(World):
         except CrashError:
             return ()
         return tuple(dict.fromkeys(command for command in map(tidy, listed) if self.action_pattern.fullmatch(command)))
-
-    def refusal(self, state: Trail, move: str) -> str | None:
-        """Return why the world does not take a command here, None if it does."""
-        view = self.view(state)
-        if view.won or view.lost:
-            return NOT_HERE
-        return self.stage.step(state, move).refused or None
-
-    def render(self, state: Trail) -> str:
-        """Return the task, what the last command did, what you see and what you carry."""
-        return self.view(state).text

@@ -7,6 +7,7 @@ are seeded by the task, and its objects hash by their number (see `class_files`)
 
 from __future__ import annotations
 
+import os
 import re
 import zipfile
 from collections.abc import Callable
@@ -140,11 +141,15 @@ class ScienceWorldSimulator:
             with zipfile.ZipFile(jar) as archive:
                 place.write_bytes(add_hash_code(archive.read(_ENTITY), "uuid"))
                 singletons = sorted(name for name in archive.namelist() if _SINGLETON.fullmatch(name))
-            port = self._launch(java.launch_gateway, jar, Path(folder))
+            port, token = self._launch(java.launch_gateway, jar, Path(folder))
             # Objects of the machine are let go by `_listed`, not when Python forgets them: a forked process forgets
             # those of its parent, and a port that was closed may be another machine's.
             parameters = java.GatewayParameters(
-                auto_field=True, port=port, read_timeout=self.patience, enable_memory_management=False
+                auto_field=True,
+                port=port,
+                auth_token=token,
+                read_timeout=self.patience,
+                enable_memory_management=False,
             )
             self._gateway = java.JavaGateway(gateway_parameters=parameters, java_process=self.process)
             machine = self._gateway.jvm
@@ -159,8 +164,8 @@ class ScienceWorldSimulator:
         for name in singletons:
             find_class(name.removesuffix(".class").replace("/", "."))
 
-    def _launch(self, launch: Callable[..., Any], jar: str, folder: Path) -> int:
-        """Start Java, keep its process and return its port.
+    def _launch(self, launch: Callable[..., Any], jar: str, folder: Path) -> tuple[int, str]:
+        """Start Java, keep its process and return its port, with the token that keeps other users out.
 
         Args:
             launch: the gateway's way to start it.
@@ -174,10 +179,11 @@ class ScienceWorldSimulator:
         complaints = folder / "complaints"
         try:
             with complaints.open("wb") as errors:
-                port, self.process = launch(
-                    classpath=f"{folder}:{jar}",
+                port, token, self.process = launch(
+                    classpath=os.pathsep.join((str(folder), jar)),
                     javaopts=list(JAVA_OPTIONS),
                     die_on_exit=True,
+                    enable_auth=True,
                     cwd=str(Path(jar).parent),
                     return_proc=True,
                     redirect_stderr=errors,
@@ -188,7 +194,7 @@ class ScienceWorldSimulator:
             # In place of its port it has told nothing, or something else.
             told = " ".join(complaints.read_text(errors="replace").split())[-_LONGEST_COMPLAINT:] or str(error)
             raise RuntimeError(f"the Java on the PATH does not start: {told}; try another one: {JAVA}") from error
-        return int(port)
+        return int(port), token.decode()
 
     # ---------------------------------------------------------------- what it does and tells
 

@@ -7,12 +7,16 @@ import os
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
+from horizon_bench.outside.commands import tidy, writable
 from horizon_bench.outside.simulators import Simulator, Trail, View
 
 _LOG = logging.getLogger(__name__)
 _MOST_VIEWS = 4096
+_MOST_COMMANDS = 2_000_000
+"""In all views that are kept: some worlds list thousands in each."""
 AnswerT = TypeVar("AnswerT")
 
 
@@ -40,6 +44,7 @@ class Stage:
         self._refusals_are_free = refusals_are_free
         self._live: list[tuple[Trail | None, Simulator]] = []
         self._views: OrderedDict[Trail, View] = OrderedDict()
+        self._commands = 0
         self._process = os.getpid()
         self._finalizer = weakref.finalize(self, _close_all, self._live, self._process)
         self._finalizer.atexit = True
@@ -82,13 +87,11 @@ class Stage:
         if isinstance(simulator, str):
             return _crashed(simulator)
         try:
-            view: View = _told(simulator, lambda one: one.step(command))
+            view = _told(simulator, lambda one: _taken(one.step(command)))
         except Exception as error:
             return _crashed(self._drop(simulator, error))
-        if view.refused:
-            self._live.append((trail if self._refusals_are_free else None, simulator))
-            return self._keep(after, view)
-        self._live.append((after, simulator))
+        stands = after if not view.refused else trail if self._refusals_are_free else None
+        self._live.append((stands, simulator))
         return self._keep(after, view)
 
     def ask(self, trail: Trail, question: Callable[[Any], AnswerT], stays: bool = True) -> AnswerT:
@@ -139,11 +142,9 @@ class Stage:
         simulator: Simulator | None = None
         try:
             simulator = self._start() if len(self._live) < self._most_live else self._live.pop(0)[1]
-            view, passed = simulator.reset(trail.task), Trail(trail.task, ())
-            self._check(passed, view)
-            for command in trail.commands:
-                view, passed = simulator.step(command), Trail(trail.task, (*passed.commands, command))
-                self._check(passed, view)
+            self._check(Trail(trail.task, ()), simulator.reset(trail.task))
+            for number, command in enumerate(trail.commands, start=1):
+                self._check(Trail(trail.task, trail.commands[:number]), simulator.step(command))
         except ImportError:
             raise
         except Exception as error:
@@ -154,18 +155,20 @@ class Stage:
             raise
         return simulator
 
-    def _check(self, trail: Trail, view: View) -> None:
-        """Hold a view against the one seen before."""
-        known = self._views.get(trail)
+    def _check(self, trail: Trail, told: View) -> None:
+        """Hold what a world tells against what it told before."""
+        view, known = _taken(told), self._views.get(trail)
         if known is not None and known != view:
             raise RuntimeError(f"the world did not repeat itself after {trail.commands[-1:] or trail.task!r}")
         self._keep(trail, view)
 
     def _keep(self, trail: Trail, view: View) -> View:
+        """Keep a view that was not kept before, or was kept as the same; the ones asked for longest ago go."""
+        self._commands += 0 if trail in self._views else len(view.commands)
         self._views[trail] = view
         self._views.move_to_end(trail)
-        if len(self._views) > _MOST_VIEWS:
-            self._views.popitem(last=False)
+        while len(self._views) > _MOST_VIEWS or (self._commands > _MOST_COMMANDS and len(self._views) > 1):
+            self._commands -= len(self._views.popitem(last=False)[1].commands)
         return view
 
     @staticmethod
@@ -205,8 +208,18 @@ def _told(simulator: Simulator, question: Callable[[Any], AnswerT]) -> AnswerT:
         raise
 
 
+def _taken(view: View) -> View:
+    """Return a view in the form that is kept: whole characters, commands in their one spelling, none at the end."""
+    if not isinstance(view, View):
+        raise TypeError(f"the world told {view!r:.80}, must be a View")
+    listed = () if view.won or view.lost else filter(None, map(tidy, view.commands))
+    return replace(
+        view, text=writable(view.text), commands=tuple(dict.fromkeys(listed)), refused=writable(view.refused)
+    )
+
+
 def _crashed(reason: str) -> View:
-    return View(text=f"The world has crashed: {reason}", lost=True, crash=reason)
+    return View(text=f"The world has crashed: {writable(reason)}", lost=True, crash=writable(reason))
 
 
 def _close_all(live: list[tuple[Trail | None, Simulator]], process: int) -> None:

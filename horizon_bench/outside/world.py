@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -94,13 +94,11 @@ class World(Puzzle[Trail, str]):
 
     def moves(self, state: Trail) -> tuple[str, ...]:
         """Return the admissible commands."""
-        view = self.view(state)
-        return () if view.won or view.lost else tuple(dict.fromkeys(map(tidy, view.commands)))
+        return self.view(state).commands
 
     def apply(self, state: Trail, move: str) -> Trail:
         """Return the state after a command; a refused one raises `ValueError` with the world's words."""
-        view = self.view(state)
-        if view.won or view.lost or (self.listed_only and move not in self.moves(state)):
+        if not self._is_open(state, move):
             raise ValueError(NOT_HERE)
         after = self.stage.step(state, move)
         if after.refused:
@@ -109,12 +107,14 @@ class World(Puzzle[Trail, str]):
 
     def refusal(self, state: Trail, move: str) -> str | None:
         """Return why a command is not possible here, None if it is."""
-        if move in self.moves(state):
-            return None
-        view = self.view(state)
-        if self.listed_only or view.won or view.lost:
+        if not self._is_open(state, move):
             return NOT_HERE
-        return self.stage.step(state, move).refused or None
+        return None if self.listed_only else self.stage.step(state, move).refused or None
+
+    def _is_open(self, state: Trail, move: str) -> bool:
+        """Return whether the world is to be asked about a command."""
+        view = self.view(state)
+        return move in view.commands if self.listed_only else not (view.won or view.lost)
 
     def solved(self, state: Trail) -> bool:
         """Return whether the goal is reached."""
@@ -143,8 +143,8 @@ class World(Puzzle[Trail, str]):
 
     def render(self, state: Trail) -> str:
         """Return the observation and the admissible commands."""
-        commands = self.moves(state)
-        return "\n".join([self.view(state).text, *(["Possible: " + "; ".join(commands)] if commands else [])])
+        view = self.view(state)
+        return "\n".join([view.text, *(["Possible: " + "; ".join(view.commands)] if view.commands else [])])
 
     def subgoals(self, start: Trail) -> tuple[str, ...]:
         """Return the task's subgoals."""
@@ -165,7 +165,7 @@ class World(Puzzle[Trail, str]):
 
     def compact(self, state: Trail) -> tuple[str, ...]:
         """Return the first words of the observation, filled up to a fixed number."""
-        words: Sequence[str] = self.view(state).text.split()[: self.words_shown]
+        words = self.view(state).text.split()[: self.words_shown]
         return (*words, *(PAD for _ in range(self.words_shown - len(words))))
 
     def compact_action(self, move: str) -> tuple[str, ...]:

@@ -172,13 +172,14 @@ def test_a_forked_process_leaves_the_machine_of_its_parent_alone(world: ScienceW
     assert machine_of(world) == machine
 
 
-def test_closing_ends_the_machine_and_leaves_no_draft() -> None:
+def test_closing_ends_the_machine_and_leaves_no_draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     world = ScienceWorld()
     world.view(Trail(shortest(world)[0], ()))
     process = machine_of(world)
     world.close()
     assert ends(process)
-    assert not list(Path(tempfile.gettempdir()).glob("horizon-bench-*"))
+    assert not list(tmp_path.iterdir())
 
 
 PARENT = """
