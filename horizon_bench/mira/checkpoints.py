@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from horizon_bench.extras import extra_needed
 from horizon_bench.policies.tiny import TinyPolicy
-from horizon_bench.training.checkpoint import damaged, read_state, write_checkpoint
+from horizon_bench.training.checkpoint import damaged, read_state, save_tensors, write_checkpoint
 from horizon_bench.training.team import Team
 
 with extra_needed():
@@ -44,7 +44,7 @@ def save_state(
 
     def fill(draft: Path) -> None:
         policy.save(draft)
-        torch.save({name: part.state_dict() for name, part in parts.items()}, draft / PARTS)
+        save_tensors({name: part.state_dict() for name, part in parts.items()}, draft / PARTS)
 
     return write_checkpoint(folder, update, fill, identity, keep, Team())
 

@@ -6,6 +6,7 @@ A checkpoint is a folder `update-000040` with the policy (safetensors and tokeni
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -45,6 +46,37 @@ def last_checkpoint(folder: str | Path) -> tuple[int, Path] | None:
     return found[-1] if found else None
 
 
+class _Outlet(io.FileIO):
+    """A file that writes all it is given and remembers why it could not."""
+
+    refusal: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+        try:
+            while rest:
+                rest = rest[super().write(rest) :]
+        except OSError as error:
+            self.refusal = error
+            raise
+        return memoryview(data).nbytes
+
+
+def save_tensors(content: Any, path: Path) -> None:
+    """Write tensors and plain values as `torch.save` does.
+
+    Raises:
+        OSError: if the disk refuses, with the file's name. (torch itself then speaks of positions in the file.)
+    """
+    with naming(path), _Outlet(path, "w") as outlet:
+        try:
+            torch.save(content, outlet)
+        except Exception:
+            if outlet.refusal is not None:
+                raise outlet.refusal from None
+            raise
+
+
 def save_checkpoint(
     folder: Path,
     update: int,
@@ -79,7 +111,7 @@ def save_checkpoint(
         if team.leads:
             policy.save(draft)
             if save_shards is None:
-                torch.save(optimiser.state_dict(), draft / OPTIMISER)
+                save_tensors(optimiser.state_dict(), draft / OPTIMISER)
 
     return write_checkpoint(folder, update, fill, state, keep, team)
 

@@ -8,7 +8,13 @@ import pytest
 import torch
 
 from horizon_bench.policies.tiny import TinyPolicy
-from horizon_bench.training.checkpoint import checkpoints, last_checkpoint, load_checkpoint, save_checkpoint
+from horizon_bench.training.checkpoint import (
+    checkpoints,
+    last_checkpoint,
+    load_checkpoint,
+    save_checkpoint,
+    save_tensors,
+)
 from puzzles.sudoku import Sudoku
 
 
@@ -56,3 +62,21 @@ def test_another_run_and_a_damaged_file_are_named(tmp_path: pathlib.Path, parts:
     (path / "optimiser.pt").write_bytes(b"torn")
     with pytest.raises(ValueError, match="is damaged"):
         load_checkpoint(path, policy, optimiser, {"seed": 1})
+
+
+@pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="this system has no device that is always full")
+@pytest.mark.parametrize("count", [1, 100_000])
+def test_a_full_disk_is_called_one(count: int) -> None:
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        save_tensors({"weights": torch.zeros(count)}, pathlib.Path("/dev/full"))
+    assert caught.value.filename == "/dev/full"
+
+
+def test_tensors_come_back_and_other_errors_pass_as_they_are(tmp_path: pathlib.Path) -> None:
+    content = {"weights": torch.arange(100_000.0), "step": 3}
+    save_tensors(content, tmp_path / "state.pt")
+    stored = torch.load(tmp_path / "state.pt", weights_only=True)
+    assert stored["step"] == 3
+    assert torch.equal(stored["weights"], content["weights"])
+    with pytest.raises(AttributeError):
+        save_tensors({"no tensor": lambda: None}, tmp_path / "state.pt")
