@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from horizon_bench.envs.split import halves
 from horizon_bench.policies.base import Reply, Seat, Tokenless
 
 
@@ -28,7 +29,7 @@ class ExpertPolicy(Tokenless):
     ) -> list[Reply]:
         """Return one reply for each lane."""
         return [
-            write_reply(seat.puzzle, expert_moves(seat, self.actions, generator))
+            _write_turn(seat, expert_moves(seat, self.actions, generator))
             for seat, generator in zip(seats, generators, strict=True)
         ]
 
@@ -63,8 +64,8 @@ class NoisyExpertPolicy(Tokenless):
         if generator.random() < self.error_rate:
             wrong = mistakes(seat)
             if wrong:
-                return write_reply(seat.puzzle, (wrong[generator.integers(len(wrong))],))
-        return write_reply(seat.puzzle, expert_moves(seat, self.actions, generator))
+                return _write_turn(seat, (wrong[generator.integers(len(wrong))],))
+        return _write_turn(seat, expert_moves(seat, self.actions, generator))
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,9 @@ class RandomPolicy(Tokenless):
         """Return one reply for each lane; an empty one where no move is legal."""
         replies = []
         for seat, generator in zip(seats, generators, strict=True):
-            moves = seat.puzzle.moves(seat.state)
+            moves = _going_on(seat, seat.puzzle.moves(seat.state))
             chosen = (moves[generator.integers(len(moves))],) if moves else ()
-            replies.append(write_reply(seat.puzzle, chosen))
+            replies.append(_write_turn(seat, chosen))
         return replies
 
 
@@ -92,21 +93,26 @@ def expert_moves(seat: Seat, actions: int, generator: np.random.Generator) -> tu
         generator: breaks ties among expert moves.
     """
     state, moves = seat.state, []
-    for _ in range(actions):
+    for index in range(actions):
         choices = seat.oracle.expert_moves(state)
+        if index == 0:
+            choices = _going_on(seat, choices)
         if not choices:
             break
         move = choices[generator.integers(len(choices))] if len(choices) > 1 else choices[0]
         moves.append(move)
         state = seat.puzzle.apply(state, move)
     if not moves:
-        legal = seat.puzzle.moves(state)
+        legal = _going_on(seat, seat.puzzle.moves(state))
         moves = [legal[generator.integers(len(legal))]] if legal else []
     return tuple(moves)
 
 
 def mistakes(seat: Seat) -> tuple[Any, ...]:
-    """Return the legal moves that bring the goal no nearer; where there are none, the moves that the rules refuse."""
+    """Return the legal moves that bring the goal no nearer; where there are none, the moves that the rules refuse.
+
+    Where an action takes two replies, only those of which the half that is due is an error already.
+    """
     puzzle, oracle, state = seat.puzzle, seat.oracle, seat.state
     here, legal = oracle.distance_to_go(state), puzzle.moves(state)
     wrong = []
@@ -114,9 +120,44 @@ def mistakes(seat: Seat) -> tuple[Any, ...]:
         there = oracle.distance_to_go(puzzle.apply(state, move))
         if there is None or (here is not None and there >= here):
             wrong.append(move)
-    return tuple(wrong) or tuple(move for move in puzzle.all_moves() if move not in set(legal))
+    refused = (move for move in puzzle.all_moves() if move not in set(legal))
+    return _half_wrong(seat, wrong) or _half_wrong(seat, refused)
 
 
 def write_reply(puzzle: Any, moves: Sequence[Any]) -> Reply:
     """Return the reply that asks for the moves, as canonical text."""
     return Reply(" ".join(puzzle.format_action(move) for move in moves))
+
+
+def _write_turn(seat: Seat, moves: Sequence[Any]) -> Reply:
+    """Return the reply that asks for the moves; where an action takes two replies, the half that is due."""
+    if not moves or not _in_halves(seat):
+        return write_reply(seat.puzzle, moves)
+    what, where = halves(seat.puzzle, moves[0])
+    return Reply(f"what({what})" if _pending(seat) is None else f"where({where})")
+
+
+def _going_on(seat: Seat, moves: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the moves that begin with the half that was chosen before; all moves where none was."""
+    pending = _pending(seat)
+    return tuple(move for move in moves if pending is None or halves(seat.puzzle, move)[0] == pending)
+
+
+def _half_wrong(seat: Seat, wrong: Iterable[Any]) -> tuple[Any, ...]:
+    """Return those of some wrong moves of which the half that is due is wrong by itself; else all."""
+    if not _in_halves(seat):
+        return tuple(wrong)
+    if _pending(seat) is not None:
+        return _going_on(seat, tuple(wrong))
+    right = {halves(seat.puzzle, move)[0] for move in seat.oracle.expert_moves(seat.state)}
+    return tuple(move for move in wrong if halves(seat.puzzle, move)[0] not in right)
+
+
+def _in_halves(seat: Seat) -> bool:
+    game = getattr(seat, "game", None)
+    return game is not None and game.interface.halves
+
+
+def _pending(seat: Seat) -> str | None:
+    """Return the half action that was chosen before; None outside the interface `split`."""
+    return getattr(getattr(seat, "game", None), "pending", None)
