@@ -54,7 +54,7 @@ class ScienceWorldSimulator:
         """Begin a task anew."""
         self._load(task, gold=False)
         # Until the first command, score and completion are still those of the task before.
-        return replace(self._view(""), won=False, lost=False)
+        return replace(self._view(""), won=False, lost=False, score=0.0)
 
     def step(self, command: str) -> View:
         """Carry out one command; `choose 1` answers a question of the world."""
@@ -241,6 +241,8 @@ class ScienceWorldSimulator:
             won=won,
             lost=not won and (score < 0 or bool(server.getCompleted())),
             subgoals=tuple(done for done, _ in self._progress()),
+            # A wrong focus makes it negative.
+            score=min(max(score, 0.0), 1.0),
         )
 
 

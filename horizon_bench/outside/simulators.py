@@ -24,6 +24,8 @@ class View:
     """Why the last command was not carried out; empty if it was."""
     crash: str = ""
     """Why the simulator went down; set by the adapter."""
+    score: float = 0.0
+    """How much of the goal is met, from 0 to 1; at the goal it counts as 1."""
 
 
 class Simulator(Protocol):

@@ -212,6 +212,8 @@ def _taken(view: View) -> View:
     """Return a view in the form that is kept: whole characters, commands in their one spelling, none at the end."""
     if not isinstance(view, View):
         raise TypeError(f"the world told {view!r:.80}, must be a View")
+    if not 0 <= view.score <= 1:
+        raise ValueError(f"the world told a score of {view.score}, must be from 0 to 1")
     listed = () if view.won or view.lost else filter(None, map(tidy, view.commands))
     return replace(
         view, text=writable(view.text), commands=tuple(dict.fromkeys(listed)), refused=writable(view.refused)

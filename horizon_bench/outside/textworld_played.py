@@ -131,7 +131,8 @@ class Interpreter:
             " ".join(state.description.split()),
             " ".join(state.inventory.split()),
         ]
-        return View("\n".join(text), self._commands, won, bool(state.lost), happened)
+        score = sum(happened) / len(happened)
+        return View("\n".join(text), self._commands, won, bool(state.lost), happened, score=score)
 
 
 def package_game(house: House) -> Any:

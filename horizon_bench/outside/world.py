@@ -120,6 +120,11 @@ class World(Puzzle[Trail, str]):
         """Return whether the goal is reached."""
         return self.view(state).won
 
+    def score(self, state: Trail) -> float:
+        """Return how much of the goal is met, as the world counts it."""
+        view = self.view(state)
+        return 1.0 if view.won else view.score
+
     def failure(self, state: Trail) -> str:
         """Return `crashed` or `lost` where the world has ended without its goal."""
         view = self.view(state)

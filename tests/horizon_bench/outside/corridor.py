@@ -59,7 +59,8 @@ class CorridorSimulator:
         over = self.won or self.fallen
         text = f"Room {self.place + 1} of {self.length}." + (" You have the key." if self.key else "")
         subgoals = (self.key, self.won)
-        return View(text, () if over else self.commands(), self.won, self.fallen, subgoals)
+        score = self.key / 4
+        return View(text, () if over else self.commands(), self.won, self.fallen, subgoals, score=score)
 
     def close(self) -> None:
         if self in CorridorSimulator.running:

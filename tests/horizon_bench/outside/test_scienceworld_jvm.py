@@ -133,7 +133,7 @@ def test_a_question_is_answered_by_its_numbers_only(simulator: ScienceWorldSimul
     assert not simulator.step("choose none").won
     simulator.step("focus on apple")
     view = simulator.step("choose 1")
-    assert (view.won, view.lost, view.subgoals) == (True, False, (False, True))
+    assert (view.won, view.lost, view.subgoals, view.score) == (True, False, (False, True), 1.0)
 
 
 def test_a_task_begins_open_whatever_came_of_the_one_before(simulator: ScienceWorldSimulator) -> None:
@@ -147,7 +147,7 @@ def test_a_wrong_focus_loses(simulator: ScienceWorldSimulator) -> None:
     simulator.reset("find-apple/0")
     simulator.step("focus on apple")
     view = simulator.step("choose 0")
-    assert (view.won, view.lost) == (False, True)
+    assert (view.won, view.lost, view.score) == (False, True, 0.0)
 
 
 def test_gold_commands_are_measured_up_to_the_goal_without_those_that_are_refused(

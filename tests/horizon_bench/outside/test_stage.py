@@ -37,7 +37,7 @@ def test_nothing_is_possible_once_a_world_has_ended(over: dict[str, bool]) -> No
     assert Stage(lambda: teller(View("", ("go east",), **over))).view(START).commands == ()
 
 
-@pytest.mark.parametrize("told", [None, "a room", {"text": "a room"}, View(None), View("", None)])  # type: ignore[arg-type]
+@pytest.mark.parametrize("told", [None, "a room", {"text": "a room"}, View(None), View("", None), View("", score=100)])  # type: ignore[arg-type]
 def test_a_world_that_tells_no_view_has_crashed_and_is_closed(told: Any) -> None:
     running = len(CorridorSimulator.running)
     after = Stage(lambda: teller(View("a room"), told)).step(START, "go east")

@@ -61,6 +61,12 @@ def test_subgoals_pay_once() -> None:
     assert (reward, terminated, info["subgoals_reached"]) == (2.0, True, (0, 1))
 
 
+def test_the_worlds_score_is_paid_as_it_rises() -> None:
+    env = PuzzleEnv(puzzle=Corridor, instance="hall 2", reward="score")
+    env.reset(seed=0)
+    assert [env.step(command)[1] for command in ("take brass key", "go east", "open door")] == [0.25, 0.0, 0.75]
+
+
 @pytest.mark.parametrize("on_error", ["end", "stay"])
 def test_a_crash_fails_the_episode_with_a_reason_and_the_next_one_goes_on(on_error: str) -> None:
     env = PuzzleEnv(puzzle=Corridor, instance="hall 2", on_error=on_error)
