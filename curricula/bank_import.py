@@ -14,6 +14,7 @@ from pathlib import Path
 from curricula.instances import Instance
 from curricula.levels import Level, find_level, make_puzzle
 from curricula.proofs import PROVERS, plan_steps, prove
+from puzzles.names import check_name
 from puzzles.sudoku_layout import BOX_SHAPES
 from solvers import rush_hour
 
@@ -74,8 +75,7 @@ def import_instances(
         FileNotFoundError: if there is no such file.
         ValueError: if the file is no text, the puzzle or level unknown, or the level one of another puzzle.
     """
-    if puzzle not in PROVERS:
-        raise ValueError(f"unknown puzzle {puzzle!r}; lists of {', '.join(PROVERS)} can be imported")
+    check_name("puzzle", puzzle, PROVERS)
     asked = None if level is None else find_level(level)
     if asked is not None and asked.puzzle != puzzle:
         raise ValueError(f"level {level} is one of {asked.puzzle}, not of {puzzle}")

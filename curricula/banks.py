@@ -16,6 +16,7 @@ from curricula.bank_import import Rejected, import_instances
 from curricula.instances import DATA, SPLITS, Instance, read_instances, split_of, write_instances
 from curricula.levels import Level, find_level
 from curricula.making import make_instance, relation
+from puzzles.names import check_name
 
 __all__ = [
     "DATA",
@@ -73,8 +74,7 @@ def load_bank(level: str | None, split: str = "train", path: str | Path | None =
         ValueError: if level or split is unknown or missing, or the file holds nothing of them.
         FileNotFoundError: if there is no such file.
     """
-    if split not in SPLITS:
-        raise ValueError(f"unknown split {split!r}; known: {', '.join(SPLITS)}")
+    check_name("split", split, SPLITS)
     place = Path(path) if path is not None else DATA
     if level is None and not place.is_file():
         raise ValueError(f"name a level, or a bank file with any levels; {place} is no file")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, replace
 from typing import Any
 
 from puzzles import PUZZLES, Puzzle
+from puzzles.names import check_name
 
 
 @dataclass(frozen=True)
@@ -90,17 +90,12 @@ def find_level(name: str) -> Level:
         ValueError: naming the nearest ones, if there is none.
     """
     known = {**LEVELS, **TECHNIQUE_LEVELS}
-    if name in known:
-        return known[name]
-    near = difflib.get_close_matches(name.upper() if "-" not in name else name, known, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    raise ValueError(f"unknown level {name!r}; {hint}known: {', '.join(known)}")
+    return known[check_name("level", name, known)]
 
 
 def make_puzzle(name: str, size: int, **options: Any) -> Puzzle[Any, Any]:
     """Return the puzzle called `name` with boards of `size` rows; an unknown name raises `ValueError`."""
-    if name not in PUZZLES:
-        raise ValueError(f"unknown puzzle {name!r}; known: {', '.join(PUZZLES)}")
+    check_name("puzzle", name, PUZZLES)
     if name == "rush-hour":
         return PUZZLES[name](rows=size, columns=size, **options)
     return PUZZLES[name](size=size, **options)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from curricula.instances import Instance, split_of
 from curricula.levels import SHOP_SIZE, level_of
 from puzzles.base import Puzzle
+from puzzles.names import check_name
 from puzzles.rush_hour import RushHour
 from puzzles.shop import Shop
 from puzzles.sudoku import Sudoku, sudoku_size
@@ -44,9 +45,7 @@ def prove(puzzle: str, text: str, level: str | None = None, seed: str = "-") -> 
         ValueError: with the reason, if the board is malformed, solved already, or has not exactly one solution
             (Sudoku) or no way to the goal (Rush Hour, Shop).
     """
-    if puzzle not in PROVERS:
-        raise ValueError(f"unknown puzzle {puzzle!r}; banks hold {', '.join(PROVERS)}")
-    facts = PROVERS[puzzle](text)
+    facts = PROVERS[check_name("puzzle", puzzle, PROVERS)](text)
     level = level_of(puzzle, facts.size, facts.distance) if level is None else level
     return Instance(puzzle=puzzle, level=level, split=split_of(facts.key), seed=seed, **facts._asdict())
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 
 from curricula.levels import find_level
+from puzzles.names import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,4 @@ def find_schedule(name: str) -> Schedule:
     try:
         return Schedule(name, tuple(Phase(part, 1 / len(parts)) for part in parts))
     except ValueError as problem:
-        near = difflib.get_close_matches(name, SCHEDULES, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"unknown schedule {name!r} ({problem}){hint}") from None
+        raise ValueError(f"unknown schedule {name!r} ({problem}){did_you_mean(name, SCHEDULES)}") from None

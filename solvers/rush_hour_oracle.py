@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from weakref import ReferenceType, ref
 
+from puzzles.names import check_name
 from puzzles.rush_hour import RushHour, RushHourState, Step
 from solvers.milestones import threshold_names, thresholds
 from solvers.rush_hour import solve
@@ -40,8 +41,7 @@ class RushHourOracle:
             ValueError: if the goal cannot be reached from the start, or the kind of subgoals is unknown.
             SearchBudgetError: if the budget is used up.
         """
-        if subgoals not in SUBGOALS:
-            raise ValueError(f"unknown subgoals {subgoals!r}; known: {', '.join(SUBGOALS)}")
+        check_name("subgoals", subgoals, SUBGOALS)
         solution = solve(start, max_states=max_states)
         if solution.distance is None:
             board = puzzle.format(start)

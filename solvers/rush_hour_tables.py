@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from puzzles.names import check_name
 from puzzles.rush_hour import Layout, RushHourState
 
 METRICS = ("steps", "slides")
@@ -81,8 +82,7 @@ def tables(layout: Layout, members: tuple[tuple[int, ...], ...], metric: str = "
     Raises:
         ValueError: if `metric` is unknown.
     """
-    if metric not in METRICS:
-        raise ValueError(f"unknown metric {metric!r}; known: {', '.join(METRICS)}")
+    check_name("metric", metric, METRICS)
     return _tables(layout, members, metric == "slides")
 
 

@@ -104,7 +104,7 @@ class CellRun:
         return "" if self.folder.records else take_over(self.folder, self.settings(), Path(self.job.results))
 
     def _run(self) -> str:
-        if self.cell.credit.policy == "tiny":
+        if self.cell.needs_sft:
             from studies.reinforced import run_trained
 
             return run_trained(self)
@@ -264,7 +264,7 @@ class CellRun:
             "preset": {name: value for name, value in plain(self.job.preset).items() if name not in unsaid},
             "environment": plain(played(self.cell, self.cell.interface, self.job.preset)),
         }
-        if self.job.preset.needs_sft(self.cell):
+        if self.cell.needs_sft:
             from studies.training_settings import resolved_training
 
             settings["training"] = plain(resolved_training(self.job))

@@ -1,13 +1,12 @@
 """The `horizon-bench` command: finds the command, lets tyro read its arguments, turns failures into one line.
 
 A command is a frozen dataclass with `run() -> int` in a module of `studies.commands`. Modules are imported only when
-their command is called, so that `horizon-bench solve` starts without torch, matplotlib or the environments.
+their command is called, so that `horizon-bench solve` starts without torch and matplotlib.
 """
 
 from __future__ import annotations
 
 import contextlib
-import difflib
 import importlib
 import importlib.metadata
 import inspect
@@ -20,6 +19,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
+
+from puzzles.names import did_you_mean, unknown_name
 
 PROGRAM = "horizon-bench"
 
@@ -208,9 +209,7 @@ def _unknown(words: list[str]) -> int:
         return 0 if len(words) > 1 else 2
     asked = f"{words[0]} {words[1]}" if group else words[0]
     known = group or list(dict.fromkeys(name.split()[0] for name in COMMANDS))
-    near = difflib.get_close_matches(asked, known, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ";"
-    _complain(f"{PROGRAM}: unknown command {asked!r}{hint} known: {', '.join(known)}")
+    _complain(f"{PROGRAM}: {unknown_name('command', asked, known)}")
     return 2
 
 
@@ -225,10 +224,7 @@ def condense(box: str) -> str:
         if match:
             return f"{text}; did you mean {match.group(1)}?"
     choice = re.search(r"invalid choice '([^']*)'.*?\((.*)\)", text)
-    if choice:
-        near = difflib.get_close_matches(choice.group(1), re.findall(r"'([^']*)'", choice.group(2)), n=1)
-        text += f" Did you mean {near[0]!r}?" if near else ""
-    return text
+    return text + did_you_mean(choice.group(1), re.findall(r"'([^']*)'", choice.group(2))) if choice else text
 
 
 def _interruption(words: list[str]) -> str:

@@ -20,7 +20,7 @@ def check_trainable(cells: Sequence[Cell]) -> None:
     Raises:
         ValueError: naming every method that is missing or does not serve, what for, and what works without.
     """
-    for cell in {cell.puzzle: cell for cell in cells if cell.module and cell.credit.policy == "tiny"}.values():
+    for cell in {cell.puzzle: cell for cell in cells if cell.module and cell.needs_sft}.values():
         puzzle = rules(cell)
         starts = [puzzle.parse(one.start) for one in instances(cell, sft_levels(cell), "train", PROBED)]
         if faults := compact_faults(puzzle, starts):

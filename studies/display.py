@@ -6,9 +6,12 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from studies.pool import Event, Finished, Job, Progress, Started
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
 
 PLAIN_INTERVAL = 15.0
 """Seconds between two lines about running jobs, where there is no terminal."""
@@ -141,7 +144,7 @@ class TerminalDisplay:
             console=Console(file=stream),
         )
         self._whole = self._bars.add_task("all", total=1.0, note="")
-        self._tasks: dict[str, object] = {}
+        self._tasks: dict[str, TaskID] = {}
 
     def __enter__(self) -> Display:
         """Begin to show."""
@@ -161,13 +164,13 @@ class TerminalDisplay:
         if isinstance(event, Started):
             self._tasks[event.key] = bars.add_task(_short(event.key), total=1.0, note="starting")
         elif isinstance(event, Progress):
-            bars.update(self._tasks[event.key], completed=event.share, note=event.note)  # type: ignore[arg-type]
+            bars.update(self._tasks[event.key], completed=event.share, note=event.note)
         else:
             from rich.markup import escape
 
             task = self._tasks.pop(event.key, None)
             if task is not None:
-                bars.remove_task(task)  # type: ignore[arg-type]
+                bars.remove_task(task)
             mark = f"[red]failed[/red] {escape(event.error)}" if event.error else escape(str(event.result or "done"))
             bars.console.print(f"{_short(event.key)}: {mark}", highlight=False)
         note = f"{ledger.finished}/{ledger.total} done, {clock_text(ledger.seconds_left)} left"

@@ -8,13 +8,13 @@ machine.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from curricula.levels import SHOP_SIZE
+from puzzles.names import check_name, unknown_name
 from studies.learners import LEARNERS, Learner
 from studies.named_policies import policy_word
 
@@ -112,13 +112,13 @@ class Cell:
     """Width of the model as a multiple of the usual one."""
     estimator: str = ""
     """An estimator of yours, `module:name`; it takes the place of the learner's."""
-    module: str = field(default="", compare=True)
+    module: str = ""
     """Module to import first, where the puzzle is registered by a package of yours."""
 
     def __post_init__(self) -> None:
         """Refuse a cell that names something unknown."""
         if not self.estimator and not self.named:
-            require("learner", self.learner, LEARNERS)
+            check_name("learner", self.learner, LEARNERS)
         for multiple in (self.rate, self.width):
             if not 0.0 < multiple <= 100.0:
                 raise ValueError(f"a multiple of the learning rate or the width must lie in 0..100, not {multiple}")
@@ -126,11 +126,11 @@ class Cell:
             if not 0.0 <= chosen <= 1.0:
                 raise ValueError(f"a probability must lie in 0..1, not {chosen}")
         if not self.module:
-            family = FAMILIES[require("family of levels", self.family, FAMILIES)]
+            family = FAMILIES[check_name("family of levels", self.family, FAMILIES)]
             if family.puzzle != self.puzzle:
                 raise ValueError(f"levels {self.family}… belong to {family.puzzle}, not to {self.puzzle}")
             for level in self.train_levels:
-                require("level", level, family.levels)
+                check_name("level", level, family.levels)
         if self.trained != bool(self.train):
             need = "needs training levels" if self.trained else "trains on nothing, so it has no training levels"
             raise ValueError(f"learner {self.learner!r} {need}; got {self.train!r}")
@@ -151,6 +151,11 @@ class Cell:
     def trained(self) -> bool:
         """Whether reinforcement learning takes place in this cell."""
         return self.credit.estimator != "none"
+
+    @property
+    def needs_sft(self) -> bool:
+        """Whether the policy is the preset's model, which SFT teaches, with or without RL after it."""
+        return self.credit.policy == "tiny"
 
     @property
     def fixed_length(self) -> int:
@@ -272,10 +277,10 @@ def parse_name(name: str) -> Cell:
             "for example study-sudoku-macro-t3-subgoal"
         )
     puzzle_word, interface_word, train_word, learner, *options = _in_order(words)
-    puzzle = PUZZLE_WORDS[require("puzzle", puzzle_word, PUZZLE_WORDS)]
-    interface = _interface(interface_word) or require("interface", interface_word, INTERFACE_FORMS)
+    puzzle = PUZZLE_WORDS[check_name("puzzle", puzzle_word, PUZZLE_WORDS)]
+    interface = _interface(interface_word) or check_name("interface", interface_word, INTERFACE_FORMS)
     family, train = _parse_train(train_word, puzzle)
-    cell = Cell(puzzle, family, interface, train, require("learner", learner, LEARNERS))
+    cell = Cell(puzzle, family, interface, train, check_name("learner", learner, LEARNERS))
     for word in options:
         cell = replace(cell, **_read_option(word))  # type: ignore[arg-type]
     if cell.name != name:
@@ -328,15 +333,6 @@ def _refuse_without_meaning(cell: Cell) -> None:
         )
 
 
-def require(kind: str, word: str, known: Mapping[str, object] | tuple[str, ...]) -> str:
-    """Return `word` if it is known; else raise `ValueError` that names the nearest known one."""
-    if word in known:
-        return word
-    near = difflib.get_close_matches(word, list(known), n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ";"
-    raise ValueError(f"unknown {kind} {word!r}{hint} known: {', '.join(known)}")
-
-
 def factor_words() -> dict[str, str]:
     """Return the words that names are made of, by factor, for help and documentation."""
     levels = ", ".join(
@@ -358,9 +354,8 @@ def _read_option(word: str) -> dict[str, object]:
         value = option.read(word)
         if value is not None:
             return {option.field: value}
-    known = [form.split(" ")[0] for option in OPTIONS for form in option.words.split(", ")]
-    require("option", word, tuple(known))
-    raise ValueError(f"option {word!r} lacks its number")
+    known = (form.split(" ")[0] for option in OPTIONS for form in option.words.split(", "))
+    raise unknown_name("option", word, known)
 
 
 def _puzzle_word(puzzle: str) -> str:
@@ -393,7 +388,7 @@ def _parse_train(word: str, puzzle: str) -> tuple[str, Schedule]:
             f"levels {word!r} do not have a form like l34 (L3 and L4), r1to2 (R1 then R2) or l (no training)"
         )
     known = {key: value for key, value in FAMILIES.items() if value.puzzle == puzzle}
-    key = require(f"family of levels of {puzzle}", word[0], known)
+    key = check_name(f"family of levels of {puzzle}", word[0], known)
     phases = word[1:].split("to") if len(word) > 1 else []
     return key, tuple(tuple(_level(key, one) for one in re.findall(_LEVEL, phase)) for phase in phases)
 

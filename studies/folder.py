@@ -36,12 +36,13 @@ from reports.records import (
 IGNORED = frozenset({"commit", "device", "label", "versions"})
 """Fields of `cell.json` that may differ when a run goes on."""
 
-
 PHASES = ("sft", "rl")
 """Phases of a trained run in order; an untrained policy has a single one."""
 
 ERROR_NAME = "error.txt"
 """What went wrong when a run, or an SFT, failed last."""
+SFT_DONE = "sft.done"
+"""Stands in a run's folder once the policy after SFT is evaluated."""
 LEARNED = ("checkpoints", "replay")
 """Folders of what RL has learned, in a run's own."""
 
@@ -70,6 +71,21 @@ class RunFolder:
         return self.path / "checkpoints"
 
     @property
+    def records_file(self) -> Path:
+        """File of the records."""
+        return self.path / "records.jsonl"
+
+    @property
+    def timings_file(self) -> Path:
+        """File of the timings."""
+        return self.path / "timings.jsonl"
+
+    @property
+    def episodes_file(self) -> Path:
+        """File of the evaluation episodes."""
+        return self.path / "episodes.parquet"
+
+    @property
     def done(self) -> bool:
         """Whether the run is complete."""
         return done.is_done(self.path)
@@ -94,13 +110,13 @@ class RunFolder:
         if self.writes:
             if not self.check(cell):
                 write_cell(self.path, cell)
-            for file in (self._records, self._timings):
+            for file in (self.records_file, self.timings_file):
                 drop_torn_line(file)
             sweep(self.path)
-        self.records = read(self._records) if self._records.exists() else []
+        self.records = read(self.records_file) if self.records_file.exists() else []
         self.timings()
-        if self._episodes.exists():
-            read_episodes(self._episodes)
+        if self.episodes_file.exists():
+            read_episodes(self.episodes_file)
 
     def check(self, cell: CellRecord) -> bool:
         """Return whether the folder holds a run of these settings already, begun or finished.
@@ -121,31 +137,31 @@ class RunFolder:
         """Add records to the file and to `records`."""
         new = list(records)
         if self.writes:
-            append(self._records, new)
+            append(self.records_file, new)
         self.records += new
         self.listener(new)
 
     def append_timing(self, timing: TimingRecord) -> None:
         """Add a timing to its own file."""
         if self.writes:
-            append(self._timings, [timing])
+            append(self.timings_file, [timing])
 
     def timings(self) -> list[TimingRecord]:
         """Return the timings so far."""
         try:
-            rows = read(self._timings) if self._timings.exists() else []
+            rows = read(self.timings_file) if self.timings_file.exists() else []
         except NewerSchemaError:
             raise
         except ValueError as error:
             reason = str(error).partition(";")[0]
-            way_out = f"move {self._timings.name} away: no score needs it, and the run goes on"
+            way_out = f"move {self.timings_file.name} away: no score needs it, and the run goes on"
             raise ValueError(f"{reason}; {way_out}") from error
         return [row for row in rows if isinstance(row, TimingRecord)]
 
     def append_episodes(self, episodes: Iterable[StoredEpisode]) -> None:
         """Add evaluation episodes to the Parquet file."""
         if self.writes:
-            append_episodes(self._episodes, episodes)
+            append_episodes(self.episodes_file, episodes)
 
     def rewind(self, dropped: Callable[[Row], bool]) -> None:
         """Cut off the first record that `dropped` is true of and all after it, and such timings and episodes."""
@@ -153,16 +169,16 @@ class RunFolder:
         self.records = self.records[:count]
         if not self.writes:
             return
-        cut(self._records, count)
+        cut(self.records_file, count)
         timings = self.timings()
         kept = [row for row in timings if not dropped(row)]
         if len(kept) < len(timings):
-            replace_records(self._timings, kept)
-        if self._episodes.exists():
-            stored = read_episodes(self._episodes)
+            replace_records(self.timings_file, kept)
+        if self.episodes_file.exists():
+            stored = read_episodes(self.episodes_file)
             before = [row for row in stored if not dropped(row)]
             if len(before) < len(stored):
-                write_episodes(self._episodes, before)
+                write_episodes(self.episodes_file, before)
 
     def restart(self, phase: str = "") -> None:
         """Begin a phase anew, by default the first: drop its rows and all later ones, and all that RL has learned."""
@@ -174,7 +190,7 @@ class RunFolder:
     def lacking(self, what: str) -> ValueError:
         """Return the error of records that lack what the run had come to."""
         return ValueError(
-            f"{self._records} lacks {what}; restore the file, or remove the run's folder and run it again"
+            f"{self.records_file} lacks {what}; restore the file, or remove the run's folder and run it again"
         )
 
     def finish(self, facts: Mapping[str, Any]) -> None:
@@ -182,18 +198,6 @@ class RunFolder:
         if self.writes:
             done.seal(self.path, facts)
             (self.path / ERROR_NAME).unlink(missing_ok=True)
-
-    @property
-    def _records(self) -> Path:
-        return self.path / "records.jsonl"
-
-    @property
-    def _timings(self) -> Path:
-        return self.path / "timings.jsonl"
-
-    @property
-    def _episodes(self) -> Path:
-        return self.path / "episodes.parquet"
 
 
 def after(phase: str, update: int) -> Callable[[Row], bool]:

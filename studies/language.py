@@ -14,6 +14,7 @@ from horizon_bench.envs.settings import Settings
 from horizon_bench.mira.configs import MIRA_VARIANTS
 from horizon_bench.training.configs import RolloutConfig, UpdateConfig
 from studies.factors import Cell
+from studies.own_estimator import needs_critic
 from studies.presets import Preset
 from studies.recipe import environment, instances, stage_seed
 
@@ -108,8 +109,11 @@ def _refuse_small_models_own(cell: Cell) -> None:
             raise ValueError(
                 f"cell {cell.name} varies {name}, which only the small model has; leave such cells out (--without)"
             )
-    if cell.credit.estimator in MIRA_VARIANTS:
-        raise ValueError(f"cell {cell.name}: phases with critics train the small model only; use --preset cpu")
+    if cell.credit.estimator in MIRA_VARIANTS or needs_critic(cell):
+        raise ValueError(
+            f"cell {cell.name}: learner {cell.learner!r} needs critics, which only the small model has; leave such "
+            f"cells out (--without {cell.learner})"
+        )
     if cell.interface == "split":
         raise ValueError(
             f"cell {cell.name}: a language model has no expert traces for split; leave such cells out (--without split)"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any
 
+from puzzles.names import check_name
 from studies.factors import (
     FAMILIES,
     FEWEST_WORDS,
@@ -15,7 +17,6 @@ from studies.factors import (
     Cell,
     Family,
     parse_name,
-    require,
 )
 from studies.learners import LEARNERS, Learner
 from studies.named_policies import policy_kind
@@ -75,30 +76,33 @@ class Study:
     cells: Callable[[Scale], tuple[Cell, ...]]
 
 
-def _study(name: str, module: object, cells: Callable[[Scale], tuple[Cell, ...]]) -> Study:
-    return Study(name, " ".join((getattr(module, "__doc__", "") or "").split()), cells)
+def _study(name: str, module: ModuleType) -> Study:
+    return Study(name, " ".join((module.__doc__ or "").split()), module.cells)
 
 
 STUDIES: dict[str, Study] = {
-    "smoke": _study("smoke", smoke, smoke.cells),
-    "horizon": _study("horizon", horizon, horizon.cells),
-    "collapse": _study("collapse", collapse, collapse.cells),
-    "restore": _study("restore", restore, restore.cells),
-    "turn-risk": _study("turn-risk", turn_risk, turn_risk.cells),
-    "execution": _study("execution", execution, execution.cells),
-    "macro-size": _study("macro-size", macro_size, macro_size.cells),
-    "split": _study("split", split, split.cells),
-    "curriculum": _study("curriculum", curriculum, curriculum.cells),
-    "recipe": _study("recipe", recipe, recipe.cells),
-    "grouping": _study("grouping", grouping, grouping.cells),
-    "credit": _study("credit", credit, credit.cells),
-    "mira": _study("mira", mira, mira.cells),
-    "negative": _study("negative", negative, negative.cells),
-    "noise": _study("noise", noise, noise.cells),
-    "technique": _study("technique", technique, technique.cells),
-    "budget": _study("budget", budget, budget.cells),
-    "model": _study("model", model, model.cells),
-    "untrained": _study("untrained", untrained, untrained.cells),
+    name: _study(name, module)
+    for name, module in {
+        "smoke": smoke,
+        "horizon": horizon,
+        "collapse": collapse,
+        "restore": restore,
+        "turn-risk": turn_risk,
+        "execution": execution,
+        "macro-size": macro_size,
+        "split": split,
+        "curriculum": curriculum,
+        "recipe": recipe,
+        "grouping": grouping,
+        "credit": credit,
+        "mira": mira,
+        "negative": negative,
+        "noise": noise,
+        "technique": technique,
+        "budget": budget,
+        "model": model,
+        "untrained": untrained,
+    }.items()
 }
 
 
@@ -148,18 +152,15 @@ def only(cells: Iterable[Cell], words: Sequence[str], without: Sequence[str] = (
     Raises:
         ValueError: if a word stands in no name, or no cell is left.
     """
-    chosen = tuple(cells)
-    known = dict.fromkeys(word for cell in chosen for word in cell.name.split("-")[1:])
+    words_of = {cell: cell.name.split("-")[1:] for cell in cells}
+    known = dict.fromkeys(word for own in words_of.values() for word in own)
     for word in (*words, *without):
-        require("word of these cells' names", word, known)
-    kept = tuple(
-        cell
-        for cell in chosen
-        if set(words) <= set(cell.name.split("-")) and not set(without) & set(cell.name.split("-"))
-    )
+        check_name("word of these cells' names", word, known)
+    kept = tuple(cell for cell, own in words_of.items() if set(words) <= set(own) and set(without).isdisjoint(own))
     if not kept:
-        rest = f" without {', '.join(without)}" if without else ""
-        raise ValueError(f"no cell has all of {', '.join(words)} in its name{rest}; study list --cells shows the names")
+        wanted = [f"all of {', '.join(words)}"] if words else []
+        wanted += [f"none of {', '.join(without)}"] if without else []
+        raise ValueError(f"no cell has {' and '.join(wanted)} in its name; study list --cells shows the names")
     return kept
 
 
@@ -176,7 +177,7 @@ def named(name: str) -> Study | Cell:
     words = short.split("-")
     if short not in STUDIES and (len(words) >= FEWEST_WORDS or words[0] in PUZZLE_WORDS):
         return parse_name(name)
-    return STUDIES[require("study", short, STUDIES)]
+    return STUDIES[check_name("study", short, STUDIES)]
 
 
 def select(name: str, scale: Scale) -> tuple[str, tuple[Cell, ...]]:

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from horizon_bench.policies import Policy
     from horizon_bench.policies.endpoint import EndpointPolicy
 
+LANGUAGE_KINDS = ("hf", "vllm", "openai")
+"""Policies that are language models."""
 KEPT_REPLIES = Path("results") / "replies"
 """Where the replies of endpoints are kept by default."""
 
@@ -52,6 +54,12 @@ class ModelOptions:
     """Field that carries the cap; some endpoints want max_completion_tokens."""
 
 
+def changed_options(options: ModelOptions) -> str:
+    """Return the options that are not as usual, as the command line writes them; "" if all are."""
+    changed = [item.name for item in fields(options) if getattr(options, item.name) != item.default]
+    return ", ".join(f"--{name.replace('_', '-')}" for name in changed)
+
+
 def policy_kind(name: str) -> str:
     """Return what kind of policy a name asks for, the agents before it left out.
 
@@ -85,10 +93,10 @@ def named_policy(name: str, interface: str, error_rate: float = 0.05, options: M
     Raises:
         ValueError: if there is no such policy, with the way out.
     """
-    from horizon_bench.policies import make_policy
+    from horizon_bench.policies import POLICIES, make_policy
 
-    if Path(name).is_dir():
-        return make_policy("tiny", folder=name)
+    if name not in POLICIES and Path(name).is_dir():
+        return _unasked(make_policy("tiny", folder=name), name, options)
     if name == "tiny":
         raise ValueError("policy 'tiny' is a saved model; give its folder, for example results/smoke/_sft/t/0/model")
     if ":" in name or "+" in name:
@@ -98,14 +106,27 @@ def named_policy(name: str, interface: str, error_rate: float = 0.05, options: M
             f"there is no folder {name}; a policy is expert, noisy-expert, random, human, a saved model's folder, "
             "hf:MODEL, vllm:MODEL or openai:MODEL@BASE_URL"
         )
-    return make_policy(name, **_solver_options(name, interface, error_rate))
+    return _unasked(make_policy(name, **solver_options(name, interface, error_rate)), name, options)
 
 
-def _solver_options(name: str, interface: str, error_rate: float) -> dict[str, Any]:
-    from studies.recipe import expert_actions
+def _unasked(policy: Policy, name: str, options: ModelOptions | None) -> Policy:
+    """Return a policy that is no language model; options for one are refused."""
+    if told := changed_options(options or ModelOptions()):
+        raise ValueError(f"only a language model is asked with {told}, and policy {name!r} is none; leave that out")
+    return policy
 
+
+def solver_options(name: str, interface: str, error_rate: float) -> dict[str, Any]:
+    """Return the arguments of a policy that asks the solver; {} for chance and people, who take none."""
     options: dict[str, Any] = {"actions": expert_actions(interface)} if name in ("expert", "noisy-expert") else {}
     return options | ({"error_rate": error_rate} if name == "noisy-expert" else {})
+
+
+def expert_actions(interface: str) -> int:
+    """Return how many actions an expert writes in a reply: as many as fixed, one if atomic, else four."""
+    if interface in ("atomic", "split"):
+        return 1
+    return int(interface.rpartition("-")[2]) if interface[-1].isdigit() else 4
 
 
 def _model_options(name: str, interface: str, options: ModelOptions) -> dict[str, Any]:
@@ -113,7 +134,7 @@ def _model_options(name: str, interface: str, options: ModelOptions) -> dict[str
     from horizon_bench.policies import ChatSampling, reply_cap
 
     kind = policy_kind(name)
-    if kind not in ("hf", "vllm", "openai"):
+    if kind not in LANGUAGE_KINDS:
         return {}
     thinking = {"template": None, "on": True, "off": False}[options.thinking]
     chosen: dict[str, Any] = {

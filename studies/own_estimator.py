@@ -6,17 +6,15 @@ NAME is a function of the module, `f(batch: CreditBatch, **options) -> advantage
 
 from __future__ import annotations
 
-import difflib
-import importlib
 import re
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from horizon_bench.credit import ESTIMATORS, NEEDS_VALUES
+from puzzles.names import did_you_mean
 from studies.factors import Cell
 from studies.learners import LEARNERS
+from studies.own_modules import import_own
 
 
 def beside(cells: Iterable[Cell], spec: str) -> tuple[Cell, ...]:
@@ -55,24 +53,16 @@ def resolve(spec: str) -> str:
     Raises:
         ValueError: if module or name lead nowhere.
     """
-    module, colon, name = spec.partition(":")
-    if not colon:
+    if ":" not in spec:
         return spec
-    if not module or not name:
-        raise ValueError(f"estimator {spec!r} must have the form MODULE:NAME, for example my_package:my_estimator")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
-    try:
-        loaded = importlib.import_module(module)
-    except ImportError as error:
-        raise ValueError(f"cannot import module {module!r} of estimator {spec!r}: {error}") from error
+    loaded = import_own("estimator", spec)
+    module, _, name = spec.partition(":")
     function = getattr(loaded, name, None)
     if name in ESTIMATORS and (function is None or function is ESTIMATORS[name]):
         return name
     if callable(function):
         return spec
-    near = difflib.get_close_matches(name, [*vars(loaded), *ESTIMATORS], n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(name, [*vars(loaded), *ESTIMATORS])
     raise ValueError(f"module {module!r} has no estimator {name!r}{hint} (a function, or a registered name)")
 
 

@@ -9,14 +9,11 @@ near to far, and within each level split by content key.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-import importlib
-import sys
+import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -25,9 +22,12 @@ import solvers
 from curricula import Instance
 from horizon_bench.envs.instances import find_maker
 from puzzles import PUZZLES, Puzzle
+from puzzles.names import check_name, did_you_mean
 from solvers.base import Oracle
-from studies.factors import Cell, require
+from studies.own_modules import import_own
 from studies.questions import Scale
+
+logger = logging.getLogger(__name__)
 
 LEVELS = ("D1", "D2", "D3")
 FEWEST_KEYS = 9
@@ -42,30 +42,28 @@ def scale_of(name: str) -> Scale:
     Raises:
         ValueError: if module or name lead nowhere, or the puzzle has too few starts.
     """
-    module, colon, short = name.partition(":")
-    if not colon or not module or not short:
-        raise ValueError(f"puzzle {name!r} must have the form MODULE:NAME, for example my_package:LightsOut")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
-    try:
-        loaded = importlib.import_module(module)
-    except ImportError as error:
-        raise ValueError(f"cannot import module {module!r} of puzzle {name!r}: {error}") from error
+    loaded = import_own("puzzle", name)
+    module, _, short = name.partition(":")
     spec = _spec(loaded, module, short)
-    if not find_maker(spec)().levels():
+    if not _stated_levels(spec):
         graded_starts(spec)
     near, far = level_names(spec)[:2]
     return Scale(short, (near,), (far,), puzzle=spec, module=module)
 
 
 @lru_cache(maxsize=16)
+def _stated_levels(spec: str) -> tuple[str, ...]:
+    """Return the levels that a puzzle states itself, () where it states none."""
+    return find_maker(spec)().levels()
+
+
 def level_names(spec: str) -> tuple[str, ...]:
     """Return the levels of a puzzle, near to far: its own, else three by distance.
 
     Raises:
         ValueError: if it states a single level, where a study needs a short and a long one.
     """
-    own = find_maker(spec)().levels()
+    own = _stated_levels(spec)
     if len(own) == 1:
         raise ValueError(f"puzzle {spec!r} has one level, {own[0]}; a study needs at least two, or none")
     return own or LEVELS
@@ -81,29 +79,8 @@ def _spec(loaded: Any, module: str, short: str) -> str:
         if env_id in gymnasium.registry:
             return str(gymnasium.registry[env_id].kwargs.get("puzzle", ""))
     classes = [name for name, value in vars(loaded).items() if callable(value)]
-    near = difflib.get_close_matches(short, [*classes, *PUZZLES], n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(short, [*classes, *PUZZLES])
     raise ValueError(f"module {module!r} has no puzzle {short!r}{hint} (a class, a PUZZLES name or a registered id)")
-
-
-def own_levels(cell: Cell) -> tuple[str, ...]:
-    """Return the levels of a cell's own puzzle, near to far."""
-    return level_names(cell.puzzle)
-
-
-def taught_levels(cell: Cell) -> tuple[str, ...]:
-    """Return the levels of the expert traces: the two nearest; longer ones stay unseen."""
-    return own_levels(cell)[:2]
-
-
-def own_puzzle(cell: Cell) -> Puzzle[Any, Any]:
-    """Return the rules of a cell's own puzzle."""
-    return find_maker(cell.puzzle)()
-
-
-def own_instances(cell: Cell, level: str, split: str, most: int | None = None) -> list[Instance]:
-    """Return the instances of one level and split of a cell's own puzzle."""
-    return starts_of(cell.puzzle, level, split, most)
 
 
 def starts_of(spec: str, level: str, split: str, most: int | None = None) -> list[Instance]:
@@ -115,10 +92,10 @@ def starts_of(spec: str, level: str, split: str, most: int | None = None) -> lis
         split: `train`, `validation` or `test`.
         most: the first of them only.
     """
-    require("level", level, level_names(spec))
-    if level_names(spec) == LEVELS:
-        return [one for one in graded_starts(spec) if (one.level, one.split) == (level, split)][:most]
-    return list(_stated_starts(spec, level, split, most))
+    check_name("level", level, level_names(spec))
+    if _stated_levels(spec):
+        return list(_stated_starts(spec, level, split, most))
+    return [one for one in graded_starts(spec) if (one.level, one.split) == (level, split)][:most]
 
 
 @lru_cache(maxsize=64)
@@ -158,6 +135,8 @@ def _explore(puzzle: Puzzle[Any, Any]) -> Iterator[tuple[Any, int]]:
     """Yield starts with their distance: the examples, then round by round the states that moves reach from them."""
     examples = [puzzle.parse(text) for text in puzzle.examples()[:MOST_STARTS]]
     waiting = deque((state, oracle) for state in examples for oracle in _oracles(puzzle, state))
+    if lost := len(examples) - len(waiting):
+        logger.warning("%s: %d of %d examples cannot be solved and are left out", puzzle.name, lost, len(examples))
     seen, found = set(examples), 0
     while waiting and found < MOST_STARTS:
         state, oracle = waiting.popleft()

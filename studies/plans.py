@@ -12,10 +12,9 @@ import numpy as np
 from horizon_bench.policies.expert import ExpertPolicy
 from horizon_bench.rollout import rollout
 from horizon_bench.training.estimates import Estimate, Load, ModelShape, estimate, find_shape
-from studies.factors import Cell
 from studies.language import LanguageTraining, played
-from studies.presets import Preset
-from studies.recipe import expert_actions, instances, test_levels
+from studies.named_policies import expert_actions
+from studies.recipe import instances, test_levels
 
 if TYPE_CHECKING:
     from studies.runner import CellJob
@@ -24,11 +23,6 @@ CHARACTERS_A_TOKEN = 2.5
 """Of boards and rules, where no tokenizer is at hand; Qwen3's and SmolLM2's lie near it."""
 USED_SHARE = 0.25
 """Tokens of a usual reply as a share of its cap; ours, to be replaced by what the first updates record."""
-
-
-def first_trained(jobs: Sequence[CellJob]) -> CellJob:
-    """Return the run whose estimate is stated: the first that trains, else the first."""
-    return next((job for job in jobs if job.cell.trained), jobs[0])
 
 
 def training_of(job: CellJob) -> LanguageTraining:
@@ -51,7 +45,7 @@ def load_of(job: CellJob, tokenizer: Any = None) -> Load:
     episodes = rollout(expert, pool, played(cell, cell.interface, preset))
     prompts = [turn.observation for episode in episodes for turn in episode.turns]
     tokens = [_tokens(prompt, tokenizer) for prompt in prompts]
-    played_episodes = len(test_levels(cell)) * preset.attempts * _evaluated(cell, preset)
+    played_episodes = len(test_levels(cell)) * preset.attempts * preset.evaluated_puzzles(cell)
     return Load(
         prompt_tokens=round(float(np.mean(tokens))),
         reply_tokens=max(1, round(USED_SHARE * training.max_new_tokens)),
@@ -67,12 +61,6 @@ def load_of(job: CellJob, tokenizer: Any = None) -> Load:
 
 def _tokens(text: str, tokenizer: Any) -> int:
     return math.ceil(len(text) / CHARACTERS_A_TOKEN) if tokenizer is None else len(tokenizer(text)["input_ids"])
-
-
-def _evaluated(cell: Cell, preset: Preset) -> int:
-    """Return how many puzzles a level are played in all evaluations of a run."""
-    whole = (2 if cell.run_as else 1) * preset.test_puzzles * (2 if cell.trained else 1)
-    return whole + (preset.interval_puzzles * (preset.updates // preset.evaluate_every + 1) if cell.trained else 0)
 
 
 def estimated(
@@ -145,7 +133,7 @@ def dry_run(jobs: Sequence[CellJob], gpu: str, count: int, *, sharded: bool) -> 
         sharded: whether they share the training state out.
     """
     yield from announced(jobs, gpu, count, sharded=sharded)
-    job = first_trained(jobs)
+    job = next((job for job in jobs if job.cell.trained), jobs[0])
     training = training_of(job)
     yield from _model_lines(job, training)
     yield from _data_lines(job, training)

@@ -1,7 +1,7 @@
 """How much of everything a study gets: `smoke` (minutes), `cpu` (about an hour on two cores), `paper` (GPUs).
 
 A preset fixes sizes, never conditions: the same cells run under each. Torch-free, so that listing studies is quick; the
-training settings that follow from a preset are made in `studies.recipe`.
+training settings that follow from a preset are made in `studies.training_settings`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from horizon_bench.mira.configs import MIRA_VARIANTS
-from studies.factors import FAMILIES, TECHNIQUE_FAMILY, USUAL_FIXED, Cell, require
+from puzzles.names import check_name
+from studies.factors import FAMILIES, TECHNIQUE_FAMILY, USUAL_FIXED, Cell
 from studies.named_policies import ModelOptions
 from studies.own_estimator import needs_critic
 
@@ -99,10 +100,6 @@ class Preset:
         if (self.model == "tiny") != (self.language is None):
             raise ValueError(f"preset {self.name!r} has model {self.model!r} but says not how it is trained (language)")
 
-    def needs_sft(self, cell: Cell) -> bool:
-        """Return whether the cell starts from a policy after SFT."""
-        return cell.credit.policy == "tiny"
-
     def supervised_name(self, cell: Cell) -> str:
         """Return the name of the SFT that a cell starts from: equal for cells that share it."""
         parts = [
@@ -125,19 +122,21 @@ class Preset:
         """Return the expected seconds of one seed of a cell, without the shared SFT."""
         cost = self._cost(cell)
         levels = len(FAMILIES[cell.family].levels) if cell.family in FAMILIES else 1
-        if not self.needs_sft(cell):
+        if not cell.needs_sft:
             return levels * self.untrained_puzzles * self.attempts * cost.untrained_episode
-        evaluations = (2 if cell.run_as else 1) * self.test_puzzles * (2 if cell.trained else 1)
-        if cell.trained:
-            evaluations += self.interval_puzzles * (self.updates // self.evaluate_every + 1)
-        played = levels * self.attempts * evaluations * cost.trained_episode
+        played = levels * self.attempts * self.evaluated_puzzles(cell) * cost.trained_episode
         learned = self.updates * cost.update * self._dearness(cell) if cell.trained else 0.0
         return (played + learned) * self._slowness(cell)
+
+    def evaluated_puzzles(self, cell: Cell) -> int:
+        """Return how many puzzles a level are played in all evaluations of one seed of a cell that needs SFT."""
+        whole = (2 if cell.run_as else 1) * self.test_puzzles * (2 if cell.trained else 1)
+        return whole + (self.interval_puzzles * (self.updates // self.evaluate_every + 1) if cell.trained else 0)
 
     def study_seconds(self, cells: Iterable[Cell]) -> float:
         """Return the expected seconds of one seed of some cells, each SFT counted once."""
         chosen = list(cells)
-        supervised = {self.supervised_name(cell): self.sft_seconds(cell) for cell in chosen if self.needs_sft(cell)}
+        supervised = {self.supervised_name(cell): self.sft_seconds(cell) for cell in chosen if cell.needs_sft}
         return sum(map(self.seconds, chosen)) + sum(supervised.values())
 
     def _dearness(self, cell: Cell) -> float:
@@ -217,7 +216,7 @@ PRESETS: dict[str, Preset] = {
 
 def find_preset(name: str) -> Preset:
     """Return a preset by name; an unknown one raises `ValueError` that names the nearest."""
-    return PRESETS[require("preset", name, PRESETS)]
+    return PRESETS[check_name("preset", name, PRESETS)]
 
 
 MAY_BE_ZERO = ("lora_rank", "stored_puzzles")
@@ -246,7 +245,7 @@ def resized(preset: Preset, changes: Iterable[str]) -> Preset:
             for field in fields(holder)
             if type(getattr(holder, field.name)) in (int, float)
         }
-        holder = numbers[require("size", name, numbers)]
+        holder = numbers[check_name("size", name, numbers)]
         changed = replace(holder, **{name: _size(name, text, type(getattr(holder, name)))})
         preset = changed if holder is preset else replace(preset, language=changed)
     return preset

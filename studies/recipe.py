@@ -14,7 +14,8 @@ from horizon_bench.envs.settings import Settings
 from horizon_bench.policies import Policy, make_policy
 from reports.panels import puzzle_words
 from studies.factors import FAMILIES, Cell
-from studies.named_policies import ModelOptions, named_policy
+from studies.named_policies import ModelOptions, named_policy, solver_options
+from studies.own_puzzle import level_names, starts_of
 
 STAGES = ("weights", "supervised", "reinforced", "evaluation", "interval", "choice")
 """Each draws from its own stream of a seed's random numbers; a new one goes to the end."""
@@ -66,9 +67,7 @@ def environment(cell: Cell, interface: str) -> Settings:
 def test_levels(cell: Cell) -> tuple[str, ...]:
     """Return the levels that a cell is evaluated on, short ways first."""
     if cell.module:
-        from studies.own_puzzle import own_levels
-
-        return own_levels(cell)
+        return level_names(cell.puzzle)
     return FAMILIES[cell.family].levels
 
 
@@ -80,9 +79,7 @@ def board_size(cell: Cell) -> int:
 def instances(cell: Cell, levels: Sequence[str], split: str, per_level: int | None = None) -> list[Instance]:
     """Return the first instances of each level of a split, all of them by default."""
     if cell.module:
-        from studies.own_puzzle import own_instances
-
-        return [one for level in levels for one in own_instances(cell, level, split, per_level)]
+        return [one for level in levels for one in starts_of(cell.puzzle, level, split, per_level)]
     return [one for level in levels for one in load_bank(level, split)[:per_level]]
 
 
@@ -96,19 +93,16 @@ def untrained_policy(cell: Cell, asked: ModelOptions | None = None) -> Policy:
     name = cell.credit.policy
     if cell.named:
         return named_policy(name, cell.interface, options=asked)
-    actions = {} if name == "random" else {"actions": expert_actions(cell.interface)}
-    return make_policy(name, **actions, **({"error_rate": cell.mistake} if name == "noisy-expert" else {}))
+    return make_policy(name, **solver_options(name, cell.interface, cell.mistake))
 
 
 def label(cell: Cell) -> str:
     """Return what a reader calls the cell (`macro + subgoals, trained on T3`)."""
-    learner = cell.credit
     words = _LEARNER_WORDS.get(cell.learner, f", {cell.learner}")
-    if cell.named:
-        return f"{cell.interface}, {cell.learner} ({puzzle_words(cell.puzzle)}{_options(cell)})"
-    if learner.policy != "tiny":
+    if not cell.needs_sft:
         mistake = f", {cell.mistake:.3g} errors a decision" if cell.mistake else ""
-        return f"{words}{mistake} ({puzzle_words(cell.puzzle)}{_options(cell)})"
+        player = f"{cell.interface}, {cell.learner}" if cell.named else f"{words}{mistake}"
+        return f"{player} ({puzzle_words(cell.puzzle)}{_options(cell)})"
     schedule = ", then ".join("+".join(phase) for phase in cell.train)
     trained = f", trained on {schedule}" if schedule else ""
     return f"{cell.interface}{words}{trained}{_options(cell)}"
@@ -130,10 +124,3 @@ def _options(cell: Cell) -> str:
         f"width \N{MULTIPLICATION SIGN} {cell.width:.3g}" if cell.width != 1 else "",
     ]
     return "".join(f", {part}" for part in parts if part)
-
-
-def expert_actions(interface: str) -> int:
-    """Return how many actions an expert writes in a reply: as many as fixed, one if atomic, else four."""
-    if interface in ("atomic", "split"):
-        return 1
-    return int(interface.rpartition("-")[2]) if interface[-1].isdigit() else 4

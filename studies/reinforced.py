@@ -21,7 +21,7 @@ from horizon_bench.training.rl import train_rl
 from horizon_bench.training.scoring import Trainable, load_weights
 from reports.collapse import detect, first_collapse
 from reports.records import CollapseRecord, EvaluationRecord, Record, UpdateRecord
-from studies.folder import RunFolder, after, of_last_test
+from studies.folder import SFT_DONE, RunFolder, after, of_last_test
 from studies.language import LanguageTraining
 from studies.recipe import instances, stage_seed, test_levels
 from studies.supervised import supervised_policy
@@ -70,7 +70,7 @@ def _after_sft(
 ) -> float:
     """Record and evaluate the policy after SFT unless that was done; returns the share of solved attempts."""
     job, folder = run.job, run.folder
-    if run.team.agree(not (job.folder / "sft.done").exists()):
+    if run.team.agree(not (job.folder / SFT_DONE).exists()):
         folder.restart("sft")
         levels = "+".join(training.sft_levels)
         folder.append([UpdateRecord(job.study, run.cell.name, job.seed, "sft", training.sft.steps, levels, measured)])
@@ -78,7 +78,7 @@ def _after_sft(
         if run.cell.trained:
             _validate(run, policy, "sft", 0)
         if run.team.leads:
-            (job.folder / "sft.done").touch()
+            (job.folder / SFT_DONE).touch()
     rows = [row for row in folder.records if isinstance(row, EvaluationRecord) and row.phase == "sft"]
     own = [row.solved for row in rows if row.interface == run.cell.interface and row.split == "test"]
     if not own:

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from reports.done import facts_of
-from reports.records import CellRecord, encode, read, read_cell, read_episodes, write_episodes
-from studies.folder import LEARNED, RunFolder
+from reports.records import CellRecord, encode, read, read_cell, read_episodes
+from studies.folder import LEARNED, SFT_DONE, RunFolder
 
 SOURCE = "taken_over_from"
 """Where `done.json` says which study a run was made in."""
 SEALS = ("version", "records", "digest")
 """What `done.json` says of the records, which are written anew."""
-EPISODES, TIMINGS = "episodes.parquet", "timings.jsonl"
 RowT = TypeVar("RowT")
 
 
@@ -36,13 +35,16 @@ def take_over(folder: RunFolder, cell: CellRecord, results: Path) -> str:
     """
     wanted = _but_study(cell)
     for done in sorted(results.glob(f"*/{cell.cell}/{cell.seed}/done.json")):
-        source = done.parent
-        if source == folder.path or not (source / "cell.json").exists() or _but_study(read_cell(source)) != wanted:
+        source = RunFolder(done.parent)
+        if source.path == folder.path or not (source.path / "cell.json").exists():
             continue
-        RunFolder(source).verify()
+        found = read_cell(source.path)
+        if _but_study(found) != wanted:
+            continue
+        source.verify()
         _copy(source, folder, cell.study)
-        facts = {name: value for name, value in facts_of(source).items() if name not in SEALS}
-        study = str(facts.get(SOURCE, read_cell(source).study))
+        facts = {name: value for name, value in facts_of(source.path).items() if name not in SEALS}
+        study = str(facts.get(SOURCE, found.study))
         folder.finish({**facts, SOURCE: study})
         return study
     return ""
@@ -52,19 +54,19 @@ def _but_study(cell: CellRecord) -> dict[str, object]:
     return {name: value for name, value in encode(cell).items() if name != "study"}
 
 
-def _copy(source: Path, folder: RunFolder, study: str) -> None:
+def _copy(source: RunFolder, folder: RunFolder, study: str) -> None:
     """Copy everything but `cell.json` and `done.json`; rows get the study's name."""
     folder.restart()
-    folder.append(_renamed(read(source / "records.jsonl"), study))
-    for timing in _renamed(read(source / TIMINGS) if (source / TIMINGS).exists() else [], study):
-        folder.append_timing(timing)  # type: ignore[arg-type]
-    if (source / EPISODES).exists():
-        write_episodes(folder.path / EPISODES, _renamed(read_episodes(source / EPISODES), study))
+    folder.append(_renamed(read(source.records_file), study))
+    for timing in _renamed(source.timings(), study):
+        folder.append_timing(timing)
+    if source.episodes_file.exists():
+        folder.append_episodes(_renamed(read_episodes(source.episodes_file), study))
     for name in LEARNED:
-        if (source / name).exists():
-            shutil.copytree(source / name, folder.path / name, dirs_exist_ok=True)
-    if (source / "sft.done").exists():
-        (folder.path / "sft.done").touch()
+        if (source.path / name).exists():
+            shutil.copytree(source.path / name, folder.path / name, dirs_exist_ok=True)
+    if (source.path / SFT_DONE).exists():
+        (folder.path / SFT_DONE).touch()
 
 
 def _renamed(rows: list[RowT], study: str) -> list[RowT]:

@@ -82,7 +82,7 @@ def plan(
             if finished(job):
                 continue
             needs: tuple[str, ...] = ()
-            if preset.needs_sft(cell):
+            if cell.needs_sft:
                 shared = CellJob(str(results), study, cell, seed, preset, supervised_only=True)
                 needs = (f"sft {preset.supervised_name(cell)}/{seed}",)
                 if not (shared.supervised_folder / "done.json").exists():

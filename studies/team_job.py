@@ -13,7 +13,6 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +39,7 @@ class TeamWork:
         """
         from studies.cell import run_job
 
-        if (job.supervised_only and job.preset.language is None) or job.cell.credit.policy != "tiny":
+        if (job.supervised_only and job.preset.language is None) or not job.cell.needs_sft:
             return run_job(job, report)
         report(0.0, "team")
         with tempfile.TemporaryDirectory() as folder:
@@ -109,10 +108,5 @@ def main(folder: Path) -> None:
     state.destroy_process_group()
 
 
-def main_words(words: Sequence[str]) -> None:
-    """Run from the command line."""
-    main(Path(words[0]))
-
-
 if __name__ == "__main__":
-    main_words(sys.argv[1:])
+    main(Path(sys.argv[1]))

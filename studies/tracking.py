@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from puzzles.names import check_name
 from reports.records import EvaluationRecord, Record, UpdateRecord
-from studies.factors import require
 
 if TYPE_CHECKING:
     from studies.runner import CellJob
@@ -61,7 +61,7 @@ def start_tracking(name: str, job: CellJob) -> Tracking | None:
     """
     if not name:
         return None
-    require("tracker", name, TRACKERS)
+    check_name("tracker", name, TRACKERS)
     from accelerate import PartialState, tracking
 
     PartialState()  # the trackers write to accelerate's log, which asks it which process this is

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from curricula.levels import make_puzzle
 from horizon_bench.credit import ESTIMATORS
+from horizon_bench.envs.instances import find_maker
 from horizon_bench.envs.settings import Settings
 from horizon_bench.mira.configs import MIRA_VARIANTS, MiraConfig
 from horizon_bench.training.configs import RolloutConfig, SftConfig, UpdateConfig
@@ -16,6 +17,7 @@ from puzzles.base import Puzzle
 from studies.factors import TECHNIQUE_FAMILY, Cell
 from studies.language import LanguageTraining, language_training
 from studies.own_estimator import needs_critic, resolve
+from studies.own_puzzle import level_names
 from studies.recipe import board_size, environment, instances, stage_seed
 
 if TYPE_CHECKING:
@@ -58,11 +60,6 @@ def resolved_training(job: CellJob) -> Training | LanguageTraining:
     """
     cell, preset = job.cell, job.preset
     if preset.language is not None:
-        if mira_config(job) is not None or needs_critic(cell):
-            raise ValueError(
-                f"cell {cell.name}: learner {cell.learner!r} needs critics, which only the small model has; leave "
-                f"such cells out (--without {cell.learner})"
-            )
         return language_training(job, update_config(job), sft_levels(cell))
     model, sft = small_model(cell)
     sft = replace(taught(cell, sft), targets=replace(sft.targets, fixed_length=cell.fixed_length))
@@ -86,11 +83,9 @@ def resolved_training(job: CellJob) -> Training | LanguageTraining:
 
 
 def sft_levels(cell: Cell) -> tuple[str, ...]:
-    """Return the levels of the expert traces of a cell."""
+    """Return the levels of the expert traces of a cell: of a puzzle of your own the two nearest."""
     if cell.module:
-        from studies.own_puzzle import taught_levels
-
-        return taught_levels(cell)
+        return level_names(cell.puzzle)[:2]
     return SFT_LEVELS[cell.family]
 
 
@@ -181,11 +176,7 @@ def new_policy(job: CellJob, training: Training) -> TinyPolicy:
 
 def rules(cell: Cell) -> Puzzle[Any, Any]:
     """Return the puzzle of a cell."""
-    if cell.module:
-        from studies.own_puzzle import own_puzzle
-
-        return own_puzzle(cell)
-    return make_puzzle(cell.puzzle, board_size(cell))
+    return find_maker(cell.puzzle)() if cell.module else make_puzzle(cell.puzzle, board_size(cell))
 
 
 def _like(name: str) -> tuple[str, int]:

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from horizon_bench.envs.names import check_name
 from horizon_bench.episodes import Episode, Turn
+from puzzles.names import check_name
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

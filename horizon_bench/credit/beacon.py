@@ -19,7 +19,7 @@ from horizon_bench.credit.batch import BoolArray, CreditBatch, FloatArray, IntAr
 from horizon_bench.credit.groups import Count, Scale, Single, group_relative, grpo
 from horizon_bench.credit.returns import add_step_rewards
 from horizon_bench.credit.states import pair_labels
-from horizon_bench.envs.names import check_name
+from puzzles.names import check_name
 
 Mode = Literal["paper", "released"]
 Part = Literal["both", "trajectory", "segment"]

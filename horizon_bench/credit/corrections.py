@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from horizon_bench.credit.arrays import divide
 from horizon_bench.credit.batch import BoolArray, FloatArray
-from horizon_bench.envs.names import check_name
+from puzzles.names import check_name
 
 Correction = Callable[..., FloatArray]
 """`f(logprobs, sampling_logprobs, mask, **options)`, arrays of shape [replies, tokens]; returns such weights."""

@@ -18,7 +18,7 @@ from horizon_bench.credit.arrays import compact_labels, divide, episode_sums, gr
 from horizon_bench.credit.batch import BoolArray, CreditBatch, FloatArray
 from horizon_bench.credit.beacon import segment_numbers
 from horizon_bench.credit.states import pair_labels, state_groups
-from horizon_bench.envs.names import check_name
+from puzzles.names import check_name
 
 Scope = Literal["group", "batch"]
 """Whether equal state-action pairs are pooled inside a group or over the whole batch."""

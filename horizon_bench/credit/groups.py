@@ -23,7 +23,7 @@ from horizon_bench.credit.arrays import (
 )
 from horizon_bench.credit.batch import CreditBatch, FloatArray
 from horizon_bench.credit.returns import add_step_rewards
-from horizon_bench.envs.names import check_name
+from puzzles.names import check_name
 
 Scale = Literal["group", "batch", "none"]
 """What the centred score is divided by: the group's deviation, the whole batch's, or nothing."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from horizon_bench.credit.arrays import as_floats
 from horizon_bench.credit.batch import FloatArray
 from horizon_bench.credit.groups import Scale, group_relative
-from horizon_bench.envs.names import check_name
+from puzzles.names import check_name
 
 Aggregation = Literal["sum_then_normalize", "normalize_then_sum"]
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from horizon_bench.credit.arrays import as_floats, as_rows
 from horizon_bench.credit.batch import BoolArray, FloatArray
 from horizon_bench.credit.corrections import LOG_RATIO_BOUND, geometric_ratio, sequence_ratio, token_ratio
-from horizon_bench.envs.names import check_name
+from puzzles.names import check_name
 
 Level = Literal["token", "seq_sum", "seq_mean", "seq_max"]
 Statistic = Literal["k1", "k2", "k3"]

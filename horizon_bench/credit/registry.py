@@ -14,7 +14,7 @@ from horizon_bench.credit.decisions import group_mean_decisions, leave_one_out_d
 from horizon_bench.credit.groups import grpo, reinforce_plus_plus, reinforce_plus_plus_baseline, rloo
 from horizon_bench.credit.returns import reinforce, subgoal_next, subgoal_own
 from horizon_bench.credit.states import gigpo, hindsight
-from horizon_bench.envs.names import check_name
+from puzzles.names import check_name
 
 Estimator = Callable[..., FloatArray]
 """`f(batch: CreditBatch, **options)` returns advantages of shape [turns]."""

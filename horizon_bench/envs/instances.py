@@ -15,10 +15,10 @@ from importlib import import_module
 from typing import Any
 
 import solvers
-from horizon_bench.envs.names import check_name
 from horizon_bench.envs.parsing import ReplyParser
 from horizon_bench.envs.split import SplitReader
 from puzzles import PUZZLES, Puzzle
+from puzzles.names import check_name
 from solvers.base import Oracle
 
 _MOST_PREPARED = 1024

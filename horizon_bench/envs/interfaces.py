@@ -12,7 +12,7 @@ from typing import Any
 
 import gymnasium
 
-from horizon_bench.envs.names import check_name
+from puzzles.names import check_name
 
 
 @dataclass(frozen=True)

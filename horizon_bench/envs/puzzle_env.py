@@ -15,11 +15,11 @@ from horizon_bench.envs.core import Game
 from horizon_bench.envs.decisions import Decision, Snapshot
 from horizon_bench.envs.forms import make_form
 from horizon_bench.envs.instances import Prepared, PuzzleName, workshop
-from horizon_bench.envs.names import check_name
 from horizon_bench.envs.rendering import RENDER_MODES, draw, show
 from horizon_bench.envs.settings import Settings
 from horizon_bench.envs.sources import find_source
 from puzzles.base import Puzzle
+from puzzles.names import check_name
 from solvers.base import Oracle
 
 SETTINGS = tuple(field.name for field in fields(Settings))

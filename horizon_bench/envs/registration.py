@@ -10,9 +10,9 @@ from curricula.instances import DATA
 from curricula.levels import LEVELS
 from horizon_bench.envs.instances import find_maker
 from horizon_bench.envs.interfaces import INTERFACES
-from horizon_bench.envs.names import check_name
 from horizon_bench.envs.puzzle_env import ARGUMENTS, SETTINGS
 from horizon_bench.envs.settings import Settings
+from puzzles.names import check_name
 
 NAMESPACE = "horizon_bench"
 

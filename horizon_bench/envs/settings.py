@@ -7,8 +7,8 @@ from math import isfinite
 from numbers import Integral, Real
 
 from horizon_bench.envs.interfaces import find_interface
-from horizon_bench.envs.names import check_name
 from horizon_bench.envs.rewards import REWARDS
+from puzzles.names import check_name
 
 OBSERVATIONS = ("text", "compact", "array")
 """What the policy sees: a prompt, blank-separated tokens, or arrays."""

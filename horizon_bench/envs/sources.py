@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from curricula.instances import SPLITS, Instance
 from curricula.levels import LEVELS, Level
 from horizon_bench.envs.instances import PuzzleName, make_puzzle
-from horizon_bench.envs.names import check_name
 from horizon_bench.envs.settings import check_count
+from puzzles.names import check_name
 from puzzles.sudoku import sudoku_size
 
 

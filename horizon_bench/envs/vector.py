@@ -16,8 +16,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from horizon_bench.envs.names import check_name
 from horizon_bench.envs.puzzle_env import PuzzleEnv
+from puzzles.names import check_name
 
 _OBJECTS = frozenset(
     (

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, get_args
 
-from horizon_bench.envs.names import check_name
 from horizon_bench.envs.parsing import split_thought
 from horizon_bench.milestones.conditions import Knowledge
 from horizon_bench.milestones.plan import MilestonePlan
 from horizon_bench.policies.base import Seat
+from puzzles.names import check_name
 
 
 class Checker(Protocol):

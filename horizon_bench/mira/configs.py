@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from horizon_bench.checks import check_least, check_positive
-from horizon_bench.envs.names import check_name
+from puzzles.names import check_name
 
 REPLAY_LIMIT = 2.0
 """Most replayed replies as a multiple of the new ones, as published."""

@@ -5,17 +5,16 @@ Importing this package does not import torch; naming `tiny` or `hf` does.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from horizon_bench.envs.names import check_name
 from horizon_bench.policies.base import Policy, Reply, Seat
 from horizon_bench.policies.chat import ChatPolicy, ChatSampling, Message, reply_cap
 from horizon_bench.policies.expert import ExpertPolicy, NoisyExpertPolicy, RandomPolicy
 from horizon_bench.policies.human import HumanPolicy
+from puzzles.names import check_name, did_you_mean
 
 
 def load_tiny(folder: str | Path, temperature: float = 0.8) -> Policy:
@@ -107,8 +106,7 @@ def make_policy(name: str, **options: Any) -> Policy:
         return _agent(agent, rest, options)
     kind, colon, model = name.partition(":")
     if kind not in POLICIES:
-        near = difflib.get_close_matches(kind, POLICIES, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ";"
+        hint = did_you_mean(kind, POLICIES) or ";"
         raise ValueError(f"unknown policy {name!r}{hint} known: {', '.join(map(usual_form, POLICIES))}")
     known = inspect.signature(POLICIES[kind]).parameters
     for option in options:

@@ -15,8 +15,8 @@ import numpy as np
 
 from horizon_bench.checks import check_least
 from horizon_bench.envs.interfaces import find_interface
-from horizon_bench.envs.names import check_name
 from horizon_bench.policies.base import Policy, Reply, Seat
+from puzzles.names import check_name
 
 Role = Literal["system", "user", "assistant"]
 """Who speaks."""

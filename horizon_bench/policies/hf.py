@@ -13,12 +13,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from horizon_bench.envs.names import check_name
 from horizon_bench.extras import extra_needed, install
 from horizon_bench.policies.base import Reply
 from horizon_bench.policies.chat import ChatSampling, Conversation
 from horizon_bench.policies.language_sampling import reply_logprobs, sample_replies
 from horizon_bench.policies.templates import TemplatedChat
+from puzzles.names import check_name
 
 with extra_needed():
     import torch

@@ -8,12 +8,12 @@ from typing import Any
 import hypothesis
 from hypothesis import HealthCheck, Phase, given
 
-from horizon_bench.envs.names import check_name
 from horizon_bench.testing.laws import LAWS, LawError
 from horizon_bench.testing.puzzle_laws import BreachError
 from horizon_bench.testing.strategies import Walk, walks
 from horizon_bench.testing.subjects import Subject, find_subject
 from puzzles.base import Puzzle
+from puzzles.names import check_name
 
 
 def check_puzzle(

@@ -9,9 +9,9 @@ from typing import Any, Literal, get_args
 
 from horizon_bench.checks import check_least, check_positive
 from horizon_bench.credit import Estimator, find_correction, find_estimator
-from horizon_bench.envs.names import check_name
 from horizon_bench.training.halves import HALF_MODES
 from horizon_bench.training.traces import MODE_TOKENS, TargetSettings
+from puzzles.names import check_name
 
 SIGNS = ("both", "positive", "negative")
 """Which advantages an update learns from."""

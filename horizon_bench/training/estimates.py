@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from horizon_bench.envs.names import check_name
+from puzzles.names import check_name
 
 GIB = 2**30
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from horizon_bench.credit.corrections import LOG_RATIO_BOUND
-from horizon_bench.envs.names import check_name
 from horizon_bench.extras import extra_needed
 from horizon_bench.training.configs import REDUCTIONS, Reduction
+from puzzles.names import check_name
 
 with extra_needed():
     import torch

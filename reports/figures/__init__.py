@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from puzzles.names import check_name
 from reports.conditions import Condition
 from reports.failures_tables import share_maps, subgoal_maps
 from reports.figures.charts import draw_bands, draw_differences, draw_forest, draw_points, row_name
@@ -246,13 +247,7 @@ def find_figure(name: str) -> FigureKind:
     Raises:
         ValueError: if there is none of that name, with the nearest one.
     """
-    import difflib
-
-    if name not in FIGURES:
-        near = difflib.get_close_matches(name, FIGURES, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ";"
-        raise ValueError(f"unknown figure {name!r}{hint} known: {', '.join(FIGURES)}")
-    return FIGURES[name]
+    return FIGURES[check_name("figure", name, FIGURES)]
 
 
 def named_panels(name: str, results: Results, conditions: Sequence[Condition]) -> list[tuple[str, Drawable]]:

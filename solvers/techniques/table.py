@@ -6,10 +6,11 @@ are ours. Kernels know a technique by its position in `TECHNIQUES`, its code.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+from puzzles.names import unknown_name
 
 LEVEL_LIMITS: dict[str, int | None] = {"Easy": 800, "Medium": 1000, "Hard": 1600, "Unfair": 1800, "Extreme": None}
 """Levels from easy to hard, with the highest total score that a puzzle of this level may have."""
@@ -288,10 +289,7 @@ def code_of(name: str) -> int:
     """
     code = _CODES.get(_plain(name))
     if code is None:
-        near = difflib.get_close_matches(_plain(name), _CODES, 1, 0.4)
-        hint = f"; did you mean {TECHNIQUES[_CODES[near[0]]].name!r}?" if near else ";"
-        known = ", ".join(technique.name for technique in TECHNIQUES)
-        raise ValueError(f"unknown technique {name!r}{hint} known: {known}")
+        raise unknown_name("technique", name, (technique.name for technique in TECHNIQUES))
     return code
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 import tyro
 
+from puzzles.names import check_name
+
 if TYPE_CHECKING:
     from curricula.instances import Instance
 
@@ -79,10 +81,11 @@ class BankVerify:
 
         paths = self.path or (banks.DATA,)
         files = [file for path in paths for file in (banks.bank_files(path) if path.is_dir() else [path])]
-        if self.level:
-            files = [file for file in files if file.stem in self.level]
         if not files:
             raise ValueError(f"no bank files to verify in {', '.join(map(str, paths))}; they are called LEVEL.tsv")
+        for level in self.level:
+            check_name("level of these banks", level, dict.fromkeys(file.stem for file in files))
+        files = [file for file in files if not self.level or file.stem in self.level]
         rows, problems = verify_banks(files, self.workers, _progress("rows"))
         for problem in problems:
             print(problem, file=sys.stderr)

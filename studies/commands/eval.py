@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
+from puzzles.names import check_name
 from studies.factors import FAMILIES
 from studies.named_policies import ModelOptions, accounted, named_policy
 
@@ -34,9 +35,9 @@ class Evaluate:
     """expert, noisy-expert, random, human, the folder of a saved small model, hf:MODEL (a folder or a name on the hub),
     vllm:MODEL or openai:MODEL@BASE_URL; with react+, reflexion+ or plan+ before it, the agent on that model."""
     puzzle: str = ""
-    """sudoku, rush-hour, or a puzzle of your own as MODULE:NAME; by default the puzzle of the levels."""
+    """sudoku, rush-hour, shop, or a puzzle of your own as MODULE:NAME; by default the puzzle of the levels."""
     level: tuple[str, ...] = ()
-    """Levels, such as L1 L2; by default all of the 9x9 Sudoku, of Rush Hour, of your puzzle, or of the bank."""
+    """Levels, such as L1 L2; by default all of 9x9 Sudoku, Rush Hour, the shop or your puzzle, or of the bank."""
     split: Literal["test", "validation", "train"] = "test"
     """Part of the bank."""
     bank: Path | None = None
@@ -101,6 +102,8 @@ class Evaluate:
         if ":" in self.puzzle:
             from studies.own_puzzle import level_names, scale_of, starts_of
 
+            if self.bank is not None:
+                raise ValueError(f"puzzle {self.puzzle!r} brings its own starts; leave --bank {self.bank} out")
             spec = scale_of(self.puzzle).puzzle
             levels = self.level or level_names(spec)
             return spec, levels, [one for level in levels for one in starts_of(spec, level, self.split, self.puzzles)]
@@ -216,7 +219,5 @@ def _condition(puzzle: str, rows: Sequence[EvaluationRecord]) -> Condition:
 
 
 def _default_levels(puzzle: str) -> tuple[str, ...]:
-    from horizon_bench.envs.names import check_name
-
-    by_puzzle = {FAMILIES[key].puzzle: FAMILIES[key].levels for key in ("l", "r")}
+    by_puzzle = {FAMILIES[key].puzzle: FAMILIES[key].levels for key in ("l", "r", "s")}
     return by_puzzle[check_name("puzzle", puzzle, by_puzzle)]

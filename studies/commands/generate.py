@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from curricula.levels import SHOP_SIZE, Level, find_level
@@ -52,7 +52,7 @@ class GenerateRushHour:
     """Number of boards."""
     seed: int = 0
     """The same seed gives the same boards; others have nothing in common."""
-    steps: tuple[int, ...] = field(default=())
+    steps: tuple[int, ...] = ()
     """Goal distance in steps, or lowest and highest."""
     max_tries: int | None = None
     """Random boards tried for one board before giving up with an error."""
@@ -74,7 +74,7 @@ class GenerateShop:
     """Number of lists."""
     seed: int = 0
     """The same seed gives the same lists; others have nothing in common."""
-    actions: tuple[int, ...] = field(default=())
+    actions: tuple[int, ...] = ()
     """Goal distance in actions, or lowest and highest."""
     max_tries: int | None = None
     """Random lists tried for one list before giving up with an error."""

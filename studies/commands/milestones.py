@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,14 +40,14 @@ class Milestones:
 
     def run(self) -> int:
         """Print one block for each board."""
+        from reports.panels import board_words
+
         if min(self.examples, self.seed) < 0 or min(self.tries, self.puzzles) < 1:
             raise ValueError("examples and seed must be at least 0, tries and puzzles at least 1")
         boards = stored_by_board(self.results)
         if not boards:
             raise ValueError(f"{self.results} holds no stored episodes; a study keeps some of each evaluation")
         for (puzzle, size), episodes in boards.items():
-            from reports.panels import board_words
-
             if self.policy:
                 episodes = of_puzzles(episodes, self.puzzles)
             print(f"{board_words(puzzle, size)}: {len(episodes)} stored episodes")
@@ -130,7 +130,7 @@ class _Writer:
     written: int = 0
     accepted: int = 0
     tries: int = 0
-    ask: Any = field(default=None)
+    ask: Any = None
 
     def __call__(self, puzzle: Any, oracle: Any) -> MilestonePlan:
         """Return the plan of an instance; the examples are other instances of the same results."""

@@ -42,7 +42,7 @@ class Play:
     def run(self) -> int:
         """Play until the puzzle is solved, the episode is over or the input ends."""
         from horizon_bench.envs.puzzle_env import PuzzleEnv
-        from studies.commands import import_from_here
+        from studies.own_modules import import_from_here
 
         import_from_here()
         env = PuzzleEnv(
@@ -61,10 +61,9 @@ class Play:
 
     def puzzle_of_level(self) -> str:
         """Return the puzzle that has the level, `sudoku` if none is given."""
-        from curricula.levels import LEVELS
-        from horizon_bench.envs.names import check_name
+        from curricula.levels import find_level
 
-        return "sudoku" if self.level is None else LEVELS[check_name("level", self.level, LEVELS)].puzzle
+        return "sudoku" if self.level is None else find_level(self.level).puzzle
 
 
 class Session:

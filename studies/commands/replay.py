@@ -49,7 +49,7 @@ class Replay:
     def run(self) -> int:
         """Show or write the episode."""
         from horizon_bench.envs.replaying import find_puzzle, frames, write_gif, write_strip
-        from studies.commands import import_from_here
+        from studies.own_modules import import_from_here
 
         if self.milliseconds < 20:
             raise ValueError(f"milliseconds is {self.milliseconds}, must be at least 20")

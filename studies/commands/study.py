@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
-from studies.factors import FAMILIES, require
+from puzzles.names import check_name
+from studies.factors import FAMILIES
 from studies.matrix import SCALES, SINGLE, STUDIES, Cell, Scale, Study, named, only, played_by, select, without_training
-from studies.named_policies import ModelOptions
+from studies.named_policies import ModelOptions, changed_options
 from studies.presets import Preset, find_preset, resized
 from studies.tracking import TRACKERS
 
@@ -126,7 +127,8 @@ class StudyRun:
     """Build model configuration, data, optimiser and plan without weights, say what a run takes, and stop."""
     sft_only: bool = False
     """Leave RL out: trained cells are evaluated as they are after SFT."""
-    report: Annotated[bool, tyro.conf.arg(help="Write report.html at the end.")] = field(default=True)
+    report: bool = True
+    """Write report.html at the end."""
     asked: tyro.conf.OmitArgPrefixes[ModelOptions] = field(default_factory=ModelOptions)
     """How the policy of --policy is asked."""
 
@@ -142,7 +144,7 @@ class StudyRun:
         if self.updates is not None and self.updates < 1:
             raise ValueError(f"updates must be at least 1, not {self.updates}")
         if self.track:
-            require("tracker", self.track, TRACKERS)
+            check_name("tracker", self.track, TRACKERS)
         preset = self._preset()
         study, cells = self._chosen(preset)
         seeds = range(self.first_seed, self.first_seed + (self.seeds or preset.seeds))
@@ -179,10 +181,8 @@ class StudyRun:
             )
         if len(board) > 1:
             raise ValueError(f"puzzle {self.puzzle!r} brings its own levels; leave --family {self.family} out")
-        told = [item.name for item in fields(ModelOptions) if getattr(self.asked, item.name) != item.default]
-        if told and not self.policy:
-            words = ", ".join(f"--{name.replace('_', '-')}" for name in told)
-            raise ValueError(f"only a policy of --policy is asked with {words}; name one, or leave that out")
+        if not self.policy and (told := changed_options(self.asked)):
+            raise ValueError(f"only a policy of --policy is asked with {told}; name one, or leave that out")
 
     def _chosen(self, preset: Preset) -> tuple[str, tuple[Cell, ...]]:
         """Return the study's name and the cells that are run of it."""
@@ -234,7 +234,7 @@ class StudyRun:
 
 def find_scale(family: str) -> Scale:
     """Return the scale called `family`, or raise `ValueError` naming the nearest one."""
-    return SCALES[require("family of levels", family, SCALES)]
+    return SCALES[check_name("family of levels", family, SCALES)]
 
 
 __all__ = ["SINGLE", "Cell", "StudyList", "StudyRun"]

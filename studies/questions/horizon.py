@@ -11,8 +11,4 @@ CONDITIONS = (("atomic", "outcome"), ("macro", "outcome"), ("atomic", "subgoal")
 
 def cells(scale: Scale) -> tuple[Cell, ...]:
     """Return every condition, trained on the short and on the long levels."""
-    return tuple(
-        Cell(scale.puzzle, scale.family, interface, train, learner, module=scale.module)
-        for train in scale.lengths
-        for interface, learner in CONDITIONS
-    )
+    return tuple(scale.cell(interface, train, learner) for train in scale.lengths for interface, learner in CONDITIONS)

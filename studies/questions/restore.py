@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from studies.factors import Cell
 from studies.questions import Scale
 
@@ -12,9 +14,8 @@ SLIP = 0.01
 def cells(scale: Scale) -> tuple[Cell, ...]:
     """Return the macro policy, evaluated as macro and stepwise, and the atomic policy beside it."""
     train = (scale.long,)
-    common = {"thought": "checked", "slip": SLIP} if scale.puzzle == "sudoku" else {}
-    base = Cell(scale.puzzle, scale.family, "macro", train, module=scale.module, **common)  # type: ignore[arg-type]
+    common: dict[str, Any] = {"thought": "checked", "slip": SLIP} if scale.puzzle == "sudoku" else {}
     return (
-        Cell(**{**vars(base), "run_as": "macro-stepwise"}),
-        Cell(**{**vars(base), "interface": "atomic"}),
+        scale.cell("macro", train, run_as="macro-stepwise", **common),
+        scale.cell("atomic", train, **common),
     )

@@ -11,9 +11,8 @@ UNTRAINED = (("expert", 0.0, "semi"), ("noisy", 0.02, "strict"), ("random", 0.0,
 
 def cells(scale: Scale) -> tuple[Cell, ...]:
     """Return three trained conditions on the small board and three untrained policies on the real ones."""
-    train = (scale.long,)
     trained = tuple(
-        Cell(scale.puzzle, scale.family, interface, train, learner, module=scale.module)
+        scale.cell(interface, (scale.long,), learner)
         for interface, learner in (("atomic", "outcome"), ("macro", "outcome"), ("atomic", "subgoal"))
     )
     untrained = tuple(

@@ -53,7 +53,7 @@ def test_without_a_command_the_help_is_shown_and_the_status_says_wrong_usage(wor
         (["study", "run", "smoke", "--worker", "3"], ["--worker", "did you mean --workers?"]),
         (["study", "run", "smoke", "--workers", "many"], ["--workers", "'many'"]),
         (["study", "run"], ["STUDY", "missing"]),
-        (["eval", "expert", "--split", "tset"], ["invalid choice 'tset'", "Did you mean 'test'?"]),
+        (["eval", "expert", "--split", "tset"], ["invalid choice 'tset'", "did you mean 'test'?"]),
         (["eval", "expert", "surplus"], ["surplus"]),
     ],
 )

@@ -17,7 +17,6 @@ from studies.matrix import parse_name
 from studies.plans import announced, dry_run, training_of
 from studies.presets import PRESETS, LanguageScale, Preset
 from studies.runner import CellJob
-from studies.team_job import launch_words
 
 PAPER = PRESETS["paper"]
 NAME = "study-sudoku-macro-t2-subgoal"
@@ -138,11 +137,3 @@ def test_a_preset_says_how_its_language_model_is_trained() -> None:
         replace(PRESETS["cpu"], model="Qwen/Qwen3-1.7B")
     with pytest.raises(ValueError, match="trains the small model"):
         language_training(job(pathlib.Path(), PRESETS["cpu"]), None, ())  # type: ignore[arg-type]
-
-
-def test_teams_are_started_by_torchrun_or_a_launcher() -> None:
-    assert launch_words(2, "")[-3:] == ("--standalone", "--nproc-per-node", "2")
-    assert launch_words(0, "accelerate launch --config_file 'my fsdp.yaml'")[-1] == "my fsdp.yaml"
-    for processes, launcher in ((2, "torchrun"), (1, "")):
-        with pytest.raises(ValueError, match=r"not both|at least 2"):
-            launch_words(processes, launcher)

@@ -109,8 +109,8 @@ def test_without_training_every_cell_stands_once_as_it_is_after_sft(study: str) 
     assert len({cell.name for cell in plain}) == len(plain) <= len(cells)
     assert [parse_name(cell.name) for cell in plain] == list(plain)
     shared = PRESETS["cpu"]
-    assert {shared.supervised_name(cell) for cell in cells if shared.needs_sft(cell)} - {"t-critic"} == {
-        shared.supervised_name(cell) for cell in plain if shared.needs_sft(cell)
+    assert {shared.supervised_name(cell) for cell in cells if cell.needs_sft} - {"t-critic"} == {
+        shared.supervised_name(cell) for cell in plain if cell.needs_sft
     }
 
 
@@ -127,8 +127,10 @@ def test_words_choose_among_the_cells_of_a_study() -> None:
     ]
     with pytest.raises(ValueError, match="did you mean 'macro'"):
         only(cells, ("marco",))
-    with pytest.raises(ValueError, match="no cell has all of macro, atomic"):
+    with pytest.raises(ValueError, match="no cell has all of macro, atomic in its name"):
         only(cells, ("macro", "atomic"))
+    with pytest.raises(ValueError, match="no cell has none of macro, atomic in its name"):
+        only(cells, (), ("macro", "atomic"))
 
 
 def test_an_unknown_preset_is_refused_with_the_nearest() -> None:

@@ -14,7 +14,7 @@ from horizon_bench.envs.instances import find_maker
 from studies.cli import main
 from studies.compact_form import check_trainable
 from studies.matrix import STUDIES, played_by, select, without_training
-from studies.own_puzzle import LEVELS, graded_starts, scale_of
+from studies.own_puzzle import LEVELS, graded_starts, scale_of, starts_of
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 FEW = """
@@ -24,6 +24,20 @@ import horizon_bench
 class Lone(LightsOut):
     def moves(self, state):
         return ()
+
+class Torn(LightsOut):
+    def examples(self):
+        return (*super().examples(), "111000000", "000000111")
+
+    def moves(self, state):
+        return () if self.format(state) in ("111000000", "000000111") else super().moves(state)
+
+class OwnLevels(LightsOut):
+    def levels(self):
+        return ("D1", "D2", "D3")
+
+    def starts(self, level, split):
+        return self.examples()[:2]
 
 class NoTokens(LightsOut):
     def vocabulary(self):
@@ -110,6 +124,22 @@ def test_every_study_has_cells_for_it_but_those_about_what_it_lacks(study: str) 
 def test_what_cannot_be_studied_is_refused_with_the_reason(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         scale_of(name)
+
+
+@pytest.mark.usefixtures("folder")
+def test_examples_that_cannot_be_solved_are_counted(caplog: pytest.LogCaptureFixture) -> None:
+    scale_of("lights_for_tests:LightsOut")
+    assert caplog.text == ""
+    scale = scale_of("few_lights:Torn")
+    (line,) = caplog.messages
+    assert re.fullmatch(r"lights-out: 2 of \d+ examples cannot be solved and are left out", line)
+    assert not {one.start for one in graded_starts(scale.puzzle)} & {"111000000", "000000111"}
+
+
+@pytest.mark.usefixtures("folder")
+def test_levels_that_a_puzzle_states_are_its_own_whatever_their_names() -> None:
+    spec = scale_of("few_lights:OwnLevels").puzzle
+    assert [one.start for one in starts_of(spec, "D3", "test")] == list(find_maker(spec)().examples()[:2])
 
 
 VOCABULARY = r"vocabulary\(\) \(every token of"

@@ -1,4 +1,4 @@
-"""Ray with two local workers; needs the extra `ray` (`tox -e ray`), but for the message where it is missing."""
+"""Ray with two local workers; needs the extra `ray` (`tox -e services`), but for the message where it is missing."""
 
 from __future__ import annotations
 

@@ -5,9 +5,10 @@ import pytest
 from horizon_bench.policies import ExpertPolicy, NoisyExpertPolicy, RandomPolicy
 from studies.factors import Cell
 from studies.matrix import SCALES, STUDIES, parse_name
+from studies.named_policies import expert_actions
 from studies.own_puzzle import scale_of
 from studies.presets import PRESETS
-from studies.recipe import STAGES, environment, expert_actions, instances, label, stage_seed, untrained_policy
+from studies.recipe import STAGES, environment, instances, label, stage_seed, untrained_policy
 from studies.recipe import test_levels as levels_of
 from studies.runner import CellJob
 from studies.training_settings import Training, resolved_training, widened
@@ -33,7 +34,7 @@ BEYOND_SFT = ("collapse", "mira")
 def check_settings(cell: Cell, *, beyond_sft: bool = False) -> None:
     settings = environment(cell, cell.evaluation_interface)
     assert settings.on_error == cell.on_error
-    if PRESETS["cpu"].needs_sft(cell):
+    if cell.needs_sft:
         training = resolved_training(CellJob("results", "test", cell, 0, PRESETS["cpu"]))
         assert training.update.updates == PRESETS["cpu"].updates
         if cell.family != "q":

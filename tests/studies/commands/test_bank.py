@@ -26,6 +26,9 @@ def test_a_bank_is_built_verified_and_listed(run, tmp_path):
     assert [row[:4] for row in rows[1:]] == [["T2", "3", "1", "1"], ["R1", "3", "1", "1"]]
     assert run("bank", "verify", tmp_path, "--workers", 1)[:2] == (0, [["rows", "proven", "failed"], ["10", "10", "0"]])
     assert run("bank", "verify", tmp_path, "--level", "T2", "--workers", 1)[1][1] == ["5", "5", "0"]
+    status, rows, errors = run("bank", "verify", tmp_path, "--level", "T2", "R2")
+    assert (status, rows, len(errors)) == (1, [], 1)
+    assert "unknown level of these banks 'R2'; did you mean" in errors[0]
     assert [row[0] for row in run("bank", "list", tmp_path)[1]] == ["level", "R1", "T2"]
     file = tmp_path / "T2.tsv"
     file.write_text(file.read_text().replace("\ttrain\t", "\ttest\t", 1))

@@ -9,6 +9,7 @@ import pytest
 from reports.records import EvaluationRecord, read
 from studies.cli import main
 from studies.commands.eval import Evaluate
+from studies.factors import FAMILIES
 
 
 def lines_of(capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -59,11 +60,22 @@ def test_the_same_seed_gives_the_same_records(tmp_path: pathlib.Path, capsys: py
         (["expert", "--level", "T1", "--temperature", "inf"], "temperature must be a number above 0"),
         (["expert", "--level", "T1", "T2", "T1"], "twice"),
         (["no/such/model", "--level", "T1"], "no folder no/such/model"),
+        (["expert", "--puzzle", "mine:Mine", "--bank", "mine.tsv"], "brings its own starts; leave --bank mine.tsv out"),
+        (["expert", "--level", "T1", "--thinking", "on"], "asked with --thinking, and policy 'expert' is none"),
     ],
 )
 def test_wrong_requests_are_refused(words: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", *words]) == 1
     assert part in capsys.readouterr().err
+
+
+def test_the_shop_has_levels_by_default_and_a_folder_does_not_hide_the_expert(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "expert").mkdir()
+    assert main(["eval", "expert", "--puzzle", "shop", "--puzzles", "1", "--attempts", "1"]) == 0
+    assert [line.split()[0] for line in lines_of(capsys) if line.startswith("S")] == list(FAMILIES["s"].levels)
 
 
 def test_records_are_not_appended_to_a_file_of_something_else(
