@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reports.collapse import detect_curves, first_collapse
 from reports.collapse_criteria import (
     CRITERIA,
     CollapseThresholds,
@@ -19,7 +18,6 @@ from reports.collapse_criteria import (
     success_floor,
     success_halved,
 )
-from reports.schema import CollapseRecord
 
 LIMITS = CollapseThresholds()
 CALM = replace(LIMITS, drawdown_training_errors=1e-9, halved_training_errors=1e-9)
@@ -320,48 +318,6 @@ def test_a_number_that_is_none_is_seen_at_once(name: str) -> None:
     check(found, 5, 5, float("inf"), float("inf"), words)
     assert only("not-finite", metrics(**{f"{name}:given": [0.0, 1.0]})) is None
     assert only("not-finite", metrics(**{name: [NAN, NAN]})) is None
-
-
-def test_a_finding_says_whose_it_is_where_and_when() -> None:
-    run = success(0.6, 0.6, 0.6, 0.25, 0.25, 0.25)
-    (found,) = detect_curves(run, study="horizon", cell="macro", seed=4)
-    assert found == CollapseRecord(
-        study="horizon", cell="macro", seed=4, phase="rl", criterion="success-halved", level="all", fatal=True,
-        onset=30, update=50, value=found.value, threshold=found.threshold,
-        message="all levels: success fell to 25.0%, below 30.0%, half of the rate already reached "
-        "(from update 30, certain at 50)",
-    )  # fmt: skip
-    assert (found.value, found.threshold) == pytest.approx((0.25, 0.3))
-    (unnamed,) = detect_curves(run)
-    assert (unnamed.study, unnamed.cell, unnamed.seed) == ("", "", 0)
-
-
-@pytest.mark.parametrize(
-    ("level", "words", "fatal"), [("all", "all levels", True), ("rollout", "training", True), ("T1", "level T1", False)]
-)
-def test_a_loss_on_a_single_level_is_a_warning(level: str, words: str, fatal: bool) -> None:
-    (found,) = detect_curves(success(0.6, 0.6, 0.6, 0.25, 0.25, 0.25, level=level))
-    assert found.message.startswith(f"{words}: success fell")
-    assert found.fatal is fatal
-
-
-def test_a_symptom_alone_is_no_collapse_and_stands_behind_one_of_the_same_update() -> None:
-    points = tuple(range(1, 7))
-    lost = SuccessCurve("all", points, (0.6, 0.6, 0.6, 0.25, 0.25, 0.25), (MANY,) * 6)
-    run = RunCurves((lost,), points, {"masked_share": np.array([0.0] * 5 + [0.9])})
-    found = detect_curves(run)
-    assert [(row.criterion, row.update, row.fatal) for row in found] == [
-        ("success-halved", 6, True),
-        ("masked-share", 6, False),
-    ]
-    later = RunCurves((lost,), points, {"masked_share": np.array([0.0] * 2 + [0.9] * 4)})
-    found = detect_curves(later)
-    assert [row.criterion for row in found] == ["masked-share", "success-halved"]
-    collapse = first_collapse(found)
-    assert collapse is not None
-    assert collapse.criterion == "success-halved"
-    assert first_collapse(found[:1]) is None
-    assert first_collapse([replace(found[1], update=9), found[1]]) == found[1]
 
 
 def test_thresholds_at_or_below_nothing_are_refused() -> None:
