@@ -10,7 +10,7 @@ import sys
 import tomllib
 
 import pytest
-from making.imports import ORDER, imports_of
+from making.imports import ORDER, imports_of, layered, part_edges, parts_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TRAINING = {"torch", "transformers", "trl", "accelerate", "datasets", "safetensors", "peft", "tokenizers"}
@@ -42,6 +42,13 @@ def test_a_module_imports_only_what_stands_to_its_left(path: pathlib.Path) -> No
     assert not imports & FORBIDDEN[package]
     if package == "horizon_bench" and not path.relative_to(ROOT).as_posix().startswith(HOME_OF_TRAINING):
         assert not imports & TRAINING
+
+
+def test_no_two_parts_of_horizon_bench_import_each_other_at_once() -> None:
+    edges = part_edges()
+    order = layered(edges, parts_of())
+    at_once = [edge for edge, now in edges.items() if now]
+    assert [edge for edge in at_once if order.index(edge[0]) <= order.index(edge[1])] == []
 
 
 def test_importing_the_packages_loads_no_training_library() -> None:

@@ -7,39 +7,21 @@ its own slot, and the token that names it says what to work on; elsewhere slots 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
 from horizon_bench.milestones.plan import MilestonePlan, current_of, solver_plan
+from horizon_bench.policies.slots import DONE, NONE, OPEN, box_words, slot_words
 from puzzles.base import Puzzle
 from solvers.base import Oracle
 
-DONE, OPEN, NONE = "<done>", "<open>", "<none>"
 USUAL_SLOTS = 4
 """Slots of a puzzle whose vocabulary names no boxes: distances are split into four parts."""
-_BOX = re.compile(r"b\d+")
 
 
 def usual_slots(puzzle: Puzzle[Any, Any]) -> int:
     """Return the number of slots that hold every plan of the solver: one for each box, else four."""
     return len(box_words(puzzle)) or USUAL_SLOTS
-
-
-def box_words(puzzle: Puzzle[Any, Any]) -> tuple[str, ...]:
-    """Return the words of a puzzle's vocabulary that name boxes, in order."""
-    return tuple(word for word in puzzle.vocabulary() if _BOX.fullmatch(word))
-
-
-def slot_words(puzzle: Puzzle[Any, Any], slots: int) -> tuple[str, ...]:
-    """Return the token that names each slot."""
-    boxes = box_words(puzzle)
-    return boxes if len(boxes) == slots else tuple(f"<m{number}>" for number in range(1, slots + 1))
-
-
-def field_words(puzzle: Puzzle[Any, Any], slots: int) -> tuple[str, ...]:
-    """Return every token of the field, to be added to a vocabulary."""
-    return (DONE, OPEN, NONE, *slot_words(puzzle, slots)) if slots else ()
 
 
 def field_tokens(puzzle: Puzzle[Any, Any], slots: int, plan: MilestonePlan, done: tuple[bool, ...]) -> tuple[str, ...]:

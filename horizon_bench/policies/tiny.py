@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from horizon_bench.extras import extra_needed
-from horizon_bench.milestones.field import box_words, field_words, slot_words
 from horizon_bench.policies.base import Policy, Reply, Seat
 from horizon_bench.policies.geometry import geometry
 from horizon_bench.policies.sampling import Marks, Samples, Sampling, sample
+from horizon_bench.policies.slots import box_words, field_words, slot_words
 from horizon_bench.policies.tiny_model import TinyConfig, TinyForCausalLM
 from horizon_bench.policies.vocabulary import END, PAD, THINK_END, build_tokenizer
 from puzzles.base import Puzzle
