@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from horizon_bench.files import in_words
@@ -35,11 +36,15 @@ class Run:
         return first_collapse(self.findings)
 
     def episodes(self) -> list[StoredEpisode]:
-        """Return the stored evaluation episodes, [] where none were stored.
+        """Return the stored evaluation episodes, [] where none were stored; read once, so leave the list as it is.
 
         Raises:
             ValueError: if their file is unreadable.
         """
+        return self._episodes
+
+    @cached_property
+    def _episodes(self) -> list[StoredEpisode]:
         path = self.folder / "episodes.parquet"
         return read_episodes(path) if path.exists() else []
 

@@ -126,3 +126,11 @@ def test_folders_with_a_leading_mark_hold_no_runs(copy: Path) -> None:
     (copy / "_before" / "run" / "cell.json").unlink()
     loaded = load_results(copy)
     assert (len(loaded.runs), loaded.notes) == (4, ())
+
+
+def test_stored_episodes_are_read_once(copy: Path) -> None:
+    (run,) = load_results(runs_of(copy)[0]).runs
+    episodes = run.episodes()
+    assert episodes
+    (run.folder / "episodes.parquet").unlink()
+    assert run.episodes() == episodes
