@@ -122,7 +122,7 @@ def graded_starts(spec: str) -> tuple[Instance, ...]:
     if len(by_key) < FEWEST_KEYS:
         raise ValueError(
             f"puzzle {spec!r} offers {len(by_key)} different starts that can be solved, where a study needs at least "
-            f"{FEWEST_KEYS}, better some hundreds; let its examples() return more"
+            f"{FEWEST_KEYS}, better some hundreds; let its examples() return more, or state levels() and starts()"
         )
     place = _placed(by_key)
     return tuple(
@@ -141,11 +141,10 @@ def _explore(puzzle: Puzzle[Any, Any]) -> Iterator[tuple[Any, int]]:
     while waiting and found < MOST_STARTS:
         state, oracle = waiting.popleft()
         distance = oracle.distance_to_go(state)
-        if not distance:
+        if not distance or not _readable(puzzle, state):
             continue
-        if _readable(puzzle, state):
-            found += 1
-            yield state, distance
+        found += 1
+        yield state, distance
         for after in (puzzle.apply(state, move) for move in puzzle.moves(state)):
             if after not in seen:
                 seen.add(after)

@@ -122,9 +122,8 @@ class Workshop:
         )
 
 
-@lru_cache(maxsize=64)
 def workshop(puzzle: PuzzleName, size: int | None, repairable: bool, subgoals: str | None = None) -> Workshop:
-    """Return the shared workshop of a puzzle.
+    """Return the shared workshop of a puzzle, one for all who ask for the same rules: what runs behind it runs once.
 
     Args:
         puzzle: a name in `PUZZLES` or an import string `module:Class`.
@@ -135,10 +134,15 @@ def workshop(puzzle: PuzzleName, size: int | None, repairable: bool, subgoals: s
     Raises:
         ValueError: if there is no such puzzle, or it refuses the size.
     """
+    return _workshop(puzzle, size, repairable and _takes(find_maker(puzzle), "overwrite"), subgoals)
+
+
+@lru_cache(maxsize=64)
+def _workshop(puzzle: PuzzleName, size: int | None, overwrites: bool, subgoals: str | None) -> Workshop:
     plain = make_puzzle(puzzle, size)
     if subgoals is not None and not _has_kinds_of_subgoals(plain):
         raise ValueError(f"puzzle {plain.name!r} has one kind of subgoals only; leave the argument `subgoals` out")
-    if repairable and _takes(find_maker(puzzle), "overwrite"):
+    if overwrites:
         return Workshop(make_puzzle(puzzle, size, overwrite=True), plain, subgoals)
     return Workshop(plain, plain, subgoals)
 

@@ -33,9 +33,14 @@ def command_pattern(verbs: Sequence[str]) -> re.Pattern[str]:
     Args:
         verbs: first words of commands; none may be part of a thing's name.
 
+    Raises:
+        ValueError: if there are none: no command could be found.
+
     >>> [match[0] for match in command_pattern(("go to", "take")).finditer("Take key, take box go to hall; take lamp")]
     ['Take key', 'take box', 'go to hall', 'take lamp']
     """
+    if not verbs:
+        raise ValueError("a world names no `verbs`; give it the first words of its commands, such as ('go', 'take')")
     choices = "|".join(re.escape(verb).replace(r"\ ", r"[ \t]+") for verb in sorted(verbs, key=len, reverse=True))
     edge = r"(?![\w-])"
     word = rf"(?!(?:{choices}){edge})[^\s;,]{{1,60}}"

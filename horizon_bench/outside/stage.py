@@ -174,7 +174,7 @@ class Stage:
     @staticmethod
     def _drop(simulator: Simulator | None, error: Exception) -> str:
         """Close a simulator that went down; return why."""
-        reason = f"{type(error).__name__}: {error}"
+        reason = writable(" ".join(f"{type(error).__name__}: {error}".split()))
         _LOG.warning("the simulator went down: %s", reason)
         if simulator is not None:
             _close(simulator)
@@ -221,7 +221,7 @@ def _taken(view: View) -> View:
 
 
 def _crashed(reason: str) -> View:
-    return View(text=f"The world has crashed: {writable(reason)}", lost=True, crash=writable(reason))
+    return View(text=f"The world has crashed: {reason}", lost=True, crash=reason)
 
 
 def _close_all(live: list[tuple[Trail | None, Simulator]], process: int) -> None:

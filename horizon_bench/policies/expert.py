@@ -10,6 +10,7 @@ import numpy as np
 
 from horizon_bench.envs.split import halves
 from horizon_bench.policies.base import Reply, Seat, Tokenless
+from puzzles.base import EXACT_DISTANCE
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,9 @@ def expert_moves(seat: Seat, actions: int, generator: np.random.Generator) -> tu
         seat: puzzle, state and oracle of one lane.
         actions: most moves to take.
         generator: breaks ties among expert moves.
+
+    Raises:
+        ValueError: if the rules refuse what the oracle advises.
     """
     state, moves = seat.state, []
     for index in range(actions):
@@ -101,7 +105,11 @@ def expert_moves(seat: Seat, actions: int, generator: np.random.Generator) -> tu
             break
         move = choices[generator.integers(len(choices))] if len(choices) > 1 else choices[0]
         moves.append(move)
-        state = seat.puzzle.apply(state, move)
+        try:
+            state = seat.puzzle.apply(state, move)
+        except ValueError as error:
+            name = seat.puzzle.name
+            raise ValueError(f"the oracle of {name} advises {move!r}, which its rules refuse: {error}") from error
     if not moves:
         legal = _going_on(seat, seat.puzzle.moves(state))
         moves = [legal[generator.integers(len(legal))]] if legal else []
@@ -111,15 +119,21 @@ def expert_moves(seat: Seat, actions: int, generator: np.random.Generator) -> tu
 def mistakes(seat: Seat) -> tuple[Any, ...]:
     """Return the legal moves that bring the goal no nearer; where there are none, the moves that the rules refuse.
 
-    Where an action takes two replies, only those of which the half that is due is an error already.
+    Where only one way to the goal is known, every move off it counts. Where an action takes two replies, only those of
+    which the half that is due is an error already.
     """
     puzzle, oracle, state = seat.puzzle, seat.oracle, seat.state
     here, legal = oracle.distance_to_go(state), puzzle.moves(state)
-    wrong = []
-    for move in legal:
-        there = oracle.distance_to_go(puzzle.apply(state, move))
-        if there is None or (here is not None and there >= here):
-            wrong.append(move)
+    if EXACT_DISTANCE in puzzle.lacks:
+        # Trying thousands of commands would take as many fresh starts of a simulator.
+        right = oracle.expert_moves(state)
+        wrong = [move for move in legal if move not in right]
+    else:
+        wrong = []
+        for move in legal:
+            there = oracle.distance_to_go(puzzle.apply(state, move))
+            if there is None or (here is not None and there >= here):
+                wrong.append(move)
     refused = (move for move in puzzle.all_moves() if move not in set(legal))
     return _half_wrong(seat, wrong) or _half_wrong(seat, refused)
 

@@ -89,6 +89,17 @@ class Corridor(World):
         return TASKS
 
 
+@dataclass(frozen=True)
+class Start:
+    """A start as rollouts take it."""
+
+    start: str
+    puzzle: str = "corridor:Corridor"
+    key: str = "-"
+    level: str = "-"
+    size: int | None = None
+
+
 class FreeCorridor(Corridor):
     """The same, any command may be tried."""
 

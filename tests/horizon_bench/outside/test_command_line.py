@@ -37,3 +37,8 @@ class Broken(Corridor):
 def test_a_world_that_cannot_start_is_one_line(world: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "expert", "--puzzle", f"{__name__}:{world}", "--puzzles", "1", "--attempts", "1"]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == f"horizon-bench: {reason}"
+
+
+def test_a_study_of_a_world_without_levels_says_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "expert", "--puzzle", "corridor:Corridor"]) == 1
+    assert "offers 3 different starts" in capsys.readouterr().err

@@ -48,12 +48,12 @@ def test_a_world_that_tells_no_view_has_crashed_and_is_closed(told: Any) -> None
     assert len(CorridorSimulator.running) == running
 
 
-def test_why_a_world_went_down_can_be_written_to_a_file() -> None:
+def test_why_a_world_went_down_is_one_line_that_can_be_written_to_a_file() -> None:
     class Falls(CorridorSimulator):
         def step(self, command: str) -> View:
-            raise OSError(HALF)
+            raise OSError(f"lost\n{HALF}")
 
-    assert Stage(Falls).step(START, "go east").text == "The world has crashed: OSError: ?"
+    assert Stage(Falls).step(START, "go east").text == "The world has crashed: OSError: lost ?"
 
 
 def test_long_lists_of_commands_push_older_ones_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,13 +6,14 @@ import pickle
 
 import gymnasium
 import pytest
-from corridor import TASKS, Corridor, CorridorSimulator, FreeCorridor
+from corridor import TASKS, Corridor, CorridorSimulator, FreeCorridor, Start
 
+from horizon_bench.envs.instances import workshop
 from horizon_bench.envs.puzzle_env import PuzzleEnv
 from horizon_bench.envs.settings import Settings
 from horizon_bench.evaluation import evaluate
 from horizon_bench.outside import CrashError, Stage, Trail, View
-from horizon_bench.policies.expert import ExpertPolicy
+from horizon_bench.policies.expert import ExpertPolicy, NoisyExpertPolicy
 from horizon_bench.testing import LAWS, check_puzzle, limits
 from puzzles.base import EXACT_DISTANCE, SNAPSHOTS
 
@@ -31,13 +32,37 @@ def test_laws_that_a_world_keeps_in_part_are_listed_with_the_reason() -> None:
 @pytest.mark.parametrize("interface", ["atomic", "macro", "macro-stepwise", "macro-capped-2"])
 def test_the_expert_solves_every_task_at_its_distance(interface: str) -> None:
     policy = ExpertPolicy(1 if interface == "atomic" else 2)
-    episodes = evaluate(policy, [_Start(task) for task in TASKS], Settings(interface=interface, max_decisions=40), 2)
+    episodes = evaluate(policy, [Start(task) for task in TASKS], Settings(interface=interface, max_decisions=40), 2)
     assert all(episode.solved and episode.atomic_steps == episode.distance for episode in episodes)
 
 
-class _Start:
-    def __init__(self, task: str) -> None:
-        self.start, self.key, self.level, self.puzzle, self.size = task, task, "-", "corridor:Corridor", None
+class Blind(Corridor):
+    """States a way that is none."""
+
+    def gold(self, task: str) -> tuple[str, ...]:
+        return ("open door",)
+
+
+def test_gold_commands_that_the_world_refuses_are_named() -> None:
+    with pytest.raises(
+        ValueError, match="oracle of corridor advises 'open door', which its rules refuse: not possible"
+    ):
+        evaluate(ExpertPolicy(), [Start("hall 2", f"{__name__}:Blind")], Settings())
+
+
+def test_a_noisy_expert_errs_without_trying_every_command() -> None:
+    before = CorridorSimulator.steps
+    policy, settings = NoisyExpertPolicy(1.0), Settings(max_decisions=4, on_error="stay")
+    episodes = evaluate(policy, [Start(task) for task in TASKS], settings, 4)
+    assert not any(episode.solved for episode in episodes)
+    assert "take brass key" not in {move for episode in episodes for move in episode.turns[0].moves}
+    # Each episode replays what it shares with none.
+    assert CorridorSimulator.steps - before <= sum(episode.decisions for episode in episodes)
+
+
+def test_environments_of_all_error_rules_share_their_simulators() -> None:
+    env = PuzzleEnv(puzzle="corridor:Corridor", instance="hall 2", on_error="stay")
+    assert env.workshop is workshop("corridor:Corridor", None, False)
 
 
 def test_commands_of_a_macro_stop_at_the_first_that_is_refused() -> None:
@@ -289,6 +314,14 @@ def test_what_a_world_lacks_is_refused_where_it_is_needed() -> None:
         env.get_state()
     assert "snapshot and replay" in limits(Stale())
     assert EXACT_DISTANCE in Stale.lacks
+
+
+def test_a_world_without_verbs_is_refused_rather_than_never_understood() -> None:
+    class Mute(Corridor):
+        verbs = ()
+
+    with pytest.raises(ValueError, match="names no `verbs`; give it the first words"):
+        PuzzleEnv(puzzle=Mute, instance="hall 2")
 
 
 def test_an_unknown_task_is_refused_by_name() -> None:
