@@ -11,8 +11,6 @@ from dataclasses import replace
 
 import pytest
 
-from horizon_bench.training.configs import SftConfig
-from horizon_bench.training.settings import ModelSize
 from reports.records import (
     CollapseRecord,
     EvaluationRecord,
@@ -22,47 +20,17 @@ from reports.records import (
     read_cell,
     read_episodes,
 )
-from studies import training_settings
 from studies.cell import finished, run_job
-from studies.matrix import parse_name
-from studies.presets import PRESETS
 from studies.runner import CellJob
 from studies.supervised import supervised_policy
+from tests.studies.small_runs import SMALL, Killed, job, run, shrink
 
-PRESET = replace(
-    PRESETS["smoke"],
-    updates=6,
-    puzzles_per_update=4,
-    test_puzzles=2,
-    interval_puzzles=1,
-    evaluate_every=2,
-    untrained_puzzles=3,
-    stored_puzzles=1,
-)
 TRAINED = "study-sudoku-macro-t2-subgoal-asstepwise"
-
-
-class Killed(BaseException):
-    """Stands for a kill: nothing in the product catches it."""
-
-
-def shrink(monkeypatch: pytest.MonkeyPatch, **changes: float) -> None:
-    """Make the model tiny and its SFT short."""
-    quick = ModelSize(16, 1), replace(SftConfig(steps=8, boards=8, accuracy_states=20), **changes)  # type: ignore[arg-type]
-    monkeypatch.setattr(training_settings, "small_model", lambda cell: quick)
 
 
 @pytest.fixture(autouse=True)
 def quick_sft(monkeypatch: pytest.MonkeyPatch) -> None:
     shrink(monkeypatch)
-
-
-def job(results: pathlib.Path, name: str, seed: int = 0, **changes: object) -> CellJob:
-    return CellJob(str(results), "test", parse_name(name), seed, replace(PRESET, **changes))  # type: ignore[arg-type]
-
-
-def run(one: CellJob) -> str:
-    return run_job(one, lambda share, note: None)
 
 
 @pytest.fixture(scope="module")
@@ -281,7 +249,7 @@ def test_training_on_a_puzzle_of_ones_own(tmp_path: pathlib.Path, monkeypatch: p
     sys.modules.pop("my_puzzles", None)
     scale = scale_of("my_puzzles:LightsOut")
     cell = STUDIES["horizon"].cells(scale)[1]
-    one = CellJob(str(tmp_path / "results"), "horizon", cell, 0, PRESET)
+    one = CellJob(str(tmp_path / "results"), "horizon", cell, 0, SMALL)
     assert one.folder.parent.name == "study-lightsout-macro-d1-outcome"
     assert "after RL" in run(one)
     rows = [row for row in read(one.folder / "records.jsonl") if isinstance(row, EvaluationRecord)]

@@ -10,48 +10,28 @@ import pytest
 
 from horizon_bench.mira.configs import MIRA_VARIANTS
 from horizon_bench.mira.replay import read_buffer
-from horizon_bench.training.configs import SftConfig
-from horizon_bench.training.settings import ModelSize
 from reports.records import EvaluationRecord, UpdateRecord, read
-from studies import training_settings
 from studies.cell import run_job
 from studies.learners import LEARNERS
 from studies.matrix import SCALES, STUDIES, parse_name
 from studies.presets import PRESETS
 from studies.runner import CellJob
 from studies.training_settings import resolved_training
+from tests.studies.small_runs import Killed, job, run, shrink
 
-PRESET = replace(
-    PRESETS["smoke"],
-    updates=6,
-    puzzles_per_update=4,
-    test_puzzles=2,
-    interval_puzzles=1,
-    evaluate_every=2,
-    stored_puzzles=1,
-)
 NAME = "study-sudoku-atomic-t2-mira"
-
-
-class Killed(BaseException):
-    """Stands for a kill: nothing in the product catches it."""
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = ModelSize(16, 1), SftConfig(steps=30, boards=16, modes=("atomic",), accuracy_states=20)
-    monkeypatch.setattr(training_settings, "small_model", lambda cell: model)
+    shrink(monkeypatch, steps=30, boards=16, modes=("atomic",))
     short = replace(MIRA_VARIANTS["mira"], first_critic_steps=4, critic_steps=2, critic_batch=32)
     monkeypatch.setitem(MIRA_VARIANTS, "mira", short)
 
 
-def job(results: pathlib.Path, name: str = NAME) -> CellJob:
-    return CellJob(str(results), "test", parse_name(name), 0, PRESET)
-
-
 def test_a_killed_run_ends_with_the_very_records_of_an_unbroken_one(tmp_path: pathlib.Path) -> None:
-    whole, broken = job(tmp_path / "whole"), job(tmp_path / "broken")
-    run_job(whole, lambda share, note: None)
+    whole, broken = job(tmp_path / "whole", NAME), job(tmp_path / "broken", NAME)
+    run(whole)
     shutil.copytree(whole.supervised_folder, broken.supervised_folder)
 
     def kill(share: float, note: str) -> None:
@@ -60,7 +40,7 @@ def test_a_killed_run_ends_with_the_very_records_of_an_unbroken_one(tmp_path: pa
 
     with pytest.raises(Killed):
         run_job(broken, kill)
-    run_job(broken, lambda share, note: None)
+    run(broken)
     assert (broken.folder / "records.jsonl").read_bytes() == (whole.folder / "records.jsonl").read_bytes()
     stored = [
         [(one.update, one.values, one.episode.start, len(one.episode.turns)) for one in read_buffer(folder / "replay")]

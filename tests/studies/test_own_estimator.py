@@ -10,16 +10,14 @@ from dataclasses import replace
 import pytest
 
 from horizon_bench.credit import ESTIMATORS, NEEDS_VALUES
-from horizon_bench.training.configs import SftConfig
-from horizon_bench.training.settings import ModelSize
 from reports.conditions import conditions_of
 from reports.records import EvaluationRecord, UpdateRecord, read, read_cell
 from reports.results import load_results
-from studies import training_settings
 from studies.cli import main
 from studies.matrix import SCALES, STUDIES, parse_name
 from studies.own_estimator import beside, learner_word, needs_critic, resolve
 from studies.presets import PRESETS
+from tests.studies.small_runs import SHORT, shrink
 
 MODULE = """
 import numpy as np
@@ -58,19 +56,8 @@ def package(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make model, SFT and preset tiny."""
-    model = ModelSize(16, 1), SftConfig(steps=8, boards=8, accuracy_states=20)
-    monkeypatch.setattr(training_settings, "small_model", lambda cell: model)
-    sizes = replace(
-        PRESETS["cpu"],
-        seeds=1,
-        updates=2,
-        puzzles_per_update=4,
-        test_puzzles=2,
-        interval_puzzles=2,
-        evaluate_every=1,
-        stored_puzzles=1,
-    )
-    monkeypatch.setitem(PRESETS, "cpu", sizes)
+    shrink(monkeypatch)
+    monkeypatch.setitem(PRESETS, "cpu", replace(SHORT, name="cpu"))
 
 
 @pytest.mark.parametrize(("name", "word"), [("first_decision", "firstdecision"), ("my-critic", "mycritic")])

@@ -4,40 +4,24 @@ from __future__ import annotations
 
 import json
 import pathlib
-from dataclasses import replace
 
 import pytest
 
-from horizon_bench.training.configs import SftConfig
-from horizon_bench.training.settings import ModelSize
 from reports.collapse import curves_of
 from reports.records import EvaluationRecord, UpdateRecord, read
-from studies import training_settings
-from studies.cell import run_job
 from studies.matrix import parse_name
-from studies.presets import PRESETS
 from studies.runner import CellJob
-
-PRESET = replace(
-    PRESETS["smoke"],
-    updates=2,
-    puzzles_per_update=4,
-    test_puzzles=2,
-    interval_puzzles=2,
-    evaluate_every=1,
-    stored_puzzles=1,
-)
+from tests.studies.small_runs import SHORT, run, shrink
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = ModelSize(16, 1), SftConfig(steps=8, boards=8, accuracy_states=20)
-    monkeypatch.setattr(training_settings, "small_model", lambda cell: model)
+    shrink(monkeypatch)
 
 
 def rows_of(results: pathlib.Path, name: str) -> list[object]:
-    job = CellJob(str(results), "test", parse_name(name), 0, PRESET)
-    run_job(job, lambda share, note: None)
+    job = CellJob(str(results), "test", parse_name(name), 0, SHORT)
+    run(job)
     return list(read(job.folder / "records.jsonl"))
 
 

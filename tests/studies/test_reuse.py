@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from reports.records import read, read_cell, read_episodes
-from studies.cell import run_job
 from studies.factors import parse_name
 from studies.presets import find_preset
 from studies.reuse import take_over
 from studies.runner import CellJob
+from tests.studies.small_runs import run
 
 PRESET = replace(find_preset("smoke"), untrained_puzzles=2)
 CELL = parse_name("study-sudoku-atomic-t-expert")
@@ -18,10 +18,6 @@ CELL = parse_name("study-sudoku-atomic-t-expert")
 
 def job(results: Path, study: str, seed: int = 0, attempts: int = 4) -> CellJob:
     return CellJob(str(results), study, CELL, seed, replace(PRESET, attempts=attempts))
-
-
-def run(one: CellJob) -> str:
-    return run_job(one, lambda share, note: None)
 
 
 def test_a_cell_that_another_study_has_finished_is_taken_over_whole(tmp_path: Path) -> None:
