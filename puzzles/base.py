@@ -24,6 +24,8 @@ SNAPSHOTS = "snapshots"
 """What `Puzzle.lacks` calls states that an episode can go on from again."""
 LISTED_MOVES = "a full list of moves"
 """What `Puzzle.lacks` calls `moves` that names every legal move, and can be asked thousands of times."""
+CRASHED = "crashed"
+"""What `Puzzle.failure` says where the world itself went down: no mistake of the policy's."""
 
 
 class Puzzle(ABC, Generic[StateT, MoveT]):
@@ -91,7 +93,7 @@ class Puzzle(ABC, Generic[StateT, MoveT]):
     def failure(self, state: StateT) -> str:
         """Return the word for how the world itself has ended the episode without its goal, else empty.
 
-        It is asked where the goal is out of reach, and becomes the episode's end reason (`lost`, `crashed`).
+        It is asked where the goal is out of reach, and becomes the episode's end reason (`lost`, `CRASHED`).
         """
         return ""
 

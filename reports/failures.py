@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from horizon_bench.envs.parsing import split_thought
 from horizon_bench.episodes import Episode, Turn
+from puzzles.base import CRASHED
 
 STOPPED, STUCK, NO_ATTEMPT, BUDGET, OTHER = (
     "stopped-wrongly",
@@ -27,7 +28,7 @@ CLASSES: dict[str, str] = {
     STUCK: "the last decisions repeat the same action on the same board, or go round in a short circle",
     NO_ATTEMPT: "most of what it wrote was unreadable or refused by the rules",
     BUDGET: "a budget ran out while it was still at work",
-    OTHER: "none of these, such as a single refused action where the rules end the episode for it",
+    OTHER: "none of these, such as a refused action that ends the episode by its rules, or a world that crashed",
 }
 """Every class of failure in order of priority, and what it means."""
 
@@ -87,6 +88,8 @@ def classify(episode: Episode, rules: FailureRules = USUAL_RULES) -> Verdict:
     """
     if episode.solved:
         return Verdict("", "solved")
+    if episode.end_reason == CRASHED:
+        return Verdict(OTHER, "the world itself went down")
     found = [(name, reason) for name, criterion in _CRITERIA.items() if (reason := criterion(episode, rules))]
     first, *lower = found or [(OTHER, f"ended by {episode.end_reason or 'nothing'}")]
     return Verdict(*first, also=tuple(name for name, _ in lower))

@@ -1,8 +1,8 @@
 """Where an attempt first left the expert's way, by replaying its moves beside the exact solver.
 
 Sudoku: the first wrong fill, or the first erasure of a right digit. Rush Hour and any other puzzle: the first move
-after which the goal is further away than before, or out of reach. A refused action changes nothing and diverges from
-nothing.
+after which the goal is further away than before, or out of reach; in a world that knows one way only, the first off it.
+A refused action changes nothing and diverges from nothing, and a world that crashed is no fault of the policy's.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 from horizon_bench.envs.instances import Workshop, workshop
 from horizon_bench.episodes import Episode
+from puzzles.base import CRASHED, EXACT_DISTANCE, Puzzle
 from reports.records import StoredEpisode
 from solvers.sudoku_oracle import SudokuOracle
 
@@ -58,23 +59,28 @@ def _first(shop: Workshop, episode: Episode) -> Divergence | None:
                 raise ValueError(f"{text!r} is no action of {shop.puzzle.name}")
             for move in moves:
                 after = shop.puzzle.apply(state, move)
-                if _diverges(oracle, state, move, after):
+                if shop.puzzle.failure(after) == CRASHED:
+                    return None
+                if _diverges(shop.puzzle, oracle, state, move, after):
                     return Divergence(index, step, text, oracle.distance_to_go(state))
                 state, step = after, step + 1
     return None
 
 
 def divergence_of(stored: StoredEpisode) -> Divergence | None:
-    """Return where a stored episode left the expert's way; None too for a puzzle that is not known here."""
+    """Return where a stored episode left the expert's way; None too for a puzzle that cannot be played here."""
     try:
         return first_divergence(stored.episode, stored.puzzle, stored.size)
-    except ValueError:
+    except (ValueError, ImportError, ChildProcessError):
         return None
 
 
-def _diverges(oracle: Any, state: Any, move: Any, after: Any) -> bool:
+def _diverges(puzzle: Puzzle[Any, Any], oracle: Any, state: Any, move: Any, after: Any) -> bool:
     if isinstance(oracle, SudokuOracle):
         right = oracle.solution[move.cell]
         return bool(move.digit != right if move.digit else state.values[move.cell] == right)
     there, here = oracle.distance_to_go(after), oracle.distance_to_go(state)
-    return there is None or (here is not None and there > here)
+    if there is None or here is None:
+        return there is None
+    # Off the one way that is known the distance stays as it was.
+    return bool(there >= here if EXACT_DISTANCE in puzzle.lacks else there > here)

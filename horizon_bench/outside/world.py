@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from horizon_bench.outside.commands import command_pattern, tidy
 from horizon_bench.outside.simulators import Simulator, Trail, View
 from horizon_bench.outside.stage import Stage
-from puzzles.base import EXACT_DISTANCE, Puzzle
+from puzzles.base import CRASHED, EXACT_DISTANCE, Puzzle
 
 PAD = "-"
 """Fills the compact form up."""
@@ -128,7 +128,7 @@ class World(Puzzle[Trail, str]):
     def failure(self, state: Trail) -> str:
         """Return `crashed` or `lost` where the world has ended without its goal."""
         view = self.view(state)
-        return "crashed" if view.crash else "lost" if view.lost else ""
+        return CRASHED if view.crash else "lost" if view.lost else ""
 
     # ---------------------------------------------------------------- text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from horizon_bench.outside import Simulator, View, World
+from horizon_bench.outside import Simulator, View, World, need
 
 TASKS = ("hall 2", "hall 3", "hall 5")
 
@@ -105,3 +105,17 @@ class FreeCorridor(Corridor):
 
     listed_only = False
     most_live = 2
+
+
+class Uninstalled(Corridor):
+    """Needs a package that is not there."""
+
+    def start_simulator(self) -> Simulator:
+        raise AssertionError(need("no_such_package", "the corridor"))
+
+
+class Broken(Corridor):
+    """Does not start."""
+
+    def start_simulator(self) -> Simulator:
+        raise RuntimeError("the engine is cold")

@@ -3,24 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from corridor import Corridor
 
-from horizon_bench.outside import Simulator, need
 from studies.cli import main
-
-
-class Uninstalled(Corridor):
-    """Needs a package that is not there."""
-
-    def start_simulator(self) -> Simulator:
-        raise AssertionError(need("no_such_package", "the corridor"))
-
-
-class Broken(Corridor):
-    """Does not start."""
-
-    def start_simulator(self) -> Simulator:
-        raise RuntimeError("the engine is cold")
 
 
 @pytest.mark.parametrize(
@@ -35,7 +19,7 @@ class Broken(Corridor):
     ],
 )
 def test_a_world_that_cannot_start_is_one_line(world: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["eval", "expert", "--puzzle", f"{__name__}:{world}", "--puzzles", "1", "--attempts", "1"]) == 1
+    assert main(["eval", "expert", "--puzzle", f"corridor:{world}", "--puzzles", "1", "--attempts", "1"]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == f"horizon-bench: {reason}"
 
 
