@@ -9,7 +9,6 @@ machine.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -17,6 +16,7 @@ from curricula.levels import SHOP_SIZE
 from puzzles.names import check_name, unknown_name
 from studies.learners import LEARNERS, Learner
 from studies.named_policies import policy_word
+from studies.options import INTERFACE_FORMS, OPTIONS, interface_of, interface_word
 
 PREFIX = "study"
 
@@ -178,7 +178,7 @@ class Cell:
         words = [
             PREFIX,
             _puzzle_word(self.family if self.module else self.puzzle),
-            _interface_word(self.interface),
+            interface_word(self.interface),
             _train_word(self),
             policy_word(self.learner) if self.named else self.learner,
         ]
@@ -189,77 +189,6 @@ class Cell:
         return "-".join(words)
 
 
-@dataclass(frozen=True)
-class Option:
-    """A factor that a name mentions only where it differs from the default."""
-
-    field: str
-    words: str
-    """How its words look, for people."""
-    write: Callable[[object], str]
-    read: Callable[[str], object | None]
-    """Return the value a word stands for, or None where the word is none of this factor's."""
-
-
-def _choice(name: str, table: Mapping[str, object]) -> Option:
-    back = {value: word for word, value in table.items()}
-    return Option(name, ", ".join(table), lambda value: back[value], lambda word: table.get(word))
-
-
-def _number(name: str, prefix: str, words: str, unit: float = 1.0) -> Option:
-    pattern = re.compile(rf"{prefix}(\d+)(?:p(\d+))?")
-
-    def write(value: object) -> str:
-        return prefix + f"{float(str(value)) / unit:.6f}".rstrip("0").rstrip(".").replace(".", "p")
-
-    def read(word: str) -> float | None:
-        match = pattern.fullmatch(word)
-        return round(float(f"{match[1]}.{match[2] or 0}") * unit, 8) if match else None
-
-    return Option(name, words, write, read)
-
-
-def _percent(name: str, prefix: str) -> Option:
-    return _number(name, prefix, f"{prefix}5 (5 %), {prefix}0p5 (0.5 %)", unit=0.01)
-
-
-def _multiple(name: str, prefix: str) -> Option:
-    return _number(name, prefix, f"{prefix}2 (twice), {prefix}0p5 (half)")
-
-
-def _steps() -> Option:
-    def read(word: str) -> int | None:
-        match = re.fullmatch(r"steps([1-9]\d*)", word)
-        return int(match[1]) if match else None
-
-    return Option("optimiser_steps", "steps4", lambda value: f"steps{value}", read)
-
-
-def _interface_option() -> Option:
-    def read(word: str) -> str | None:
-        return _interface(word.removeprefix("as")) if word.startswith("as") else None
-
-    return Option("run_as", "asstepwise", lambda value: "as" + _interface_word(str(value)), read)
-
-
-OPTIONS: tuple[Option, ...] = (
-    _interface_option(),
-    _choice("on_error", {word: word for word in ("strict", "end", "semi", "dead", "stay")}),
-    _choice("thought", {"free": "free", "checked": "checked"}),
-    _percent("slip", "slip"),
-    _choice("slip_known", {"blindslip": False}),
-    _percent("mistake", "err"),
-    _percent("failure", "fail"),
-    _choice("normalized", {"nonorm": False}),
-    _choice("geometric_mask", {"nomask": False}),
-    _choice("truncation", {"notruncation": False}),
-    _steps(),
-    _multiple("rate", "rate"),
-    _choice("signs", {"onlypositive": "positive", "onlynegative": "negative"}),
-    _multiple("width", "width"),
-)
-INTERFACE_WORDS = {"atomic": "atomic", "macro": "macro", "stepwise": "macro-stepwise", "split": "split"}
-INTERFACE_FORMS = (*INTERFACE_WORDS, "capped3", "fixed2")
 FEWEST_WORDS = 4
 """Words of a name after the first that are always there: puzzle, interface, levels, learner."""
 
@@ -276,10 +205,10 @@ def parse_name(name: str) -> Cell:
             f"{name!r} is no cell; a name has the form {PREFIX}-PUZZLE-INTERFACE-LEVELS-LEARNER[-OPTION…], "
             "for example study-sudoku-macro-t3-subgoal"
         )
-    puzzle_word, interface_word, train_word, learner, *options = _in_order(words)
-    puzzle = PUZZLE_WORDS[check_name("puzzle", puzzle_word, PUZZLE_WORDS)]
-    interface = _interface(interface_word) or check_name("interface", interface_word, INTERFACE_FORMS)
-    family, train = _parse_train(train_word, puzzle)
+    named_puzzle, named_interface, named_levels, learner, *options = _in_order(words)
+    puzzle = PUZZLE_WORDS[check_name("puzzle", named_puzzle, PUZZLE_WORDS)]
+    interface = interface_of(named_interface) or check_name("interface", named_interface, INTERFACE_FORMS)
+    family, train = _parse_train(named_levels, puzzle)
     cell = Cell(puzzle, family, interface, train, check_name("learner", learner, LEARNERS))
     for word in options:
         cell = replace(cell, **_read_option(word))  # type: ignore[arg-type]
@@ -299,7 +228,7 @@ def _place(word: str) -> int:
     """Return where in a name a word stands: 0 for the puzzle to 4 for options."""
     meanings = (
         word in PUZZLE_WORDS,
-        _interface(word) is not None,
+        interface_of(word) is not None,
         _LEVELS.fullmatch(word) is not None,
         word in LEARNERS,
         any(option.read(word) is not None for option in OPTIONS),
@@ -326,11 +255,34 @@ def _refuse_without_meaning(cell: Cell) -> None:
                 f"{cell.name!r} trains on {', '.join(phase)} twice in a row; a phase must differ from the one before "
                 "it: name it once"
             )
-    if cell.mistake and cell.credit.policy != "noisy-expert":
-        raise ValueError(
-            f"{cell.name!r} has an error rate of {cell.mistake}, which only the learner noisy has; leave the word "
-            "err… out, or let slip… disturb the thoughts of a policy that is trained"
-        )
+    for option in OPTIONS:
+        value = getattr(cell, option.field)
+        if value != getattr(Cell, option.field) and (lacking := _lacking(cell, option.field)):
+            word = option.write(value)
+            raise ValueError(f"{cell.name!r}: {word} says nothing without {lacking}; leave the word {word} out")
+
+
+def _lacking(cell: Cell, factor: str) -> str:
+    """Return what a cell lacks without which a factor changes nothing in it, "" if it lacks nothing."""
+    if factor in OF_RL and not cell.trained:
+        return "training by RL"
+    if factor in OF_MODEL and not cell.needs_sft:
+        return "the small model"
+    if factor == "mistake" and cell.credit.policy != "noisy-expert":
+        return "the learner noisy, which alone has an error rate"
+    if factor == "slip" and cell.thought == "none":
+        return "thoughts, free or checked"
+    if factor == "slip_known" and not cell.slip:
+        return "slips, such as slip5"
+    if factor == "run_as" and cell.run_as == cell.interface:
+        return "another interface than that of the training"
+    return ""
+
+
+OF_RL = ("normalized", "geometric_mask", "truncation", "optimiser_steps", "rate", "signs")
+"""Factors of training by RL alone."""
+OF_MODEL = ("slip", "slip_known", "width")
+"""Factors of the small model, which no other policy has."""
 
 
 def factor_words() -> dict[str, str]:
@@ -361,16 +313,6 @@ def _read_option(word: str) -> dict[str, object]:
 def _puzzle_word(puzzle: str) -> str:
     back = {value: word for word, value in PUZZLE_WORDS.items()}
     return back.get(puzzle, re.sub(r"[^a-z0-9]", "", puzzle.lower()))
-
-
-def _interface_word(interface: str) -> str:
-    back = {value: word for word, value in INTERFACE_WORDS.items()}
-    return back.get(interface) or interface.removeprefix("macro-").replace("-", "")
-
-
-def _interface(word: str) -> str | None:
-    match = re.fullmatch(r"(capped|fixed)([1-9]\d*)", word)
-    return f"macro-{match[1]}-{match[2]}" if match else INTERFACE_WORDS.get(word)
 
 
 def _train_word(cell: Cell) -> str:

@@ -13,7 +13,7 @@ from horizon_bench.envs.interfaces import find_interface
 from horizon_bench.envs.settings import Settings
 from horizon_bench.mira.configs import MIRA_VARIANTS
 from horizon_bench.training.configs import RolloutConfig, UpdateConfig
-from studies.factors import Cell
+from studies.factors import OF_MODEL, Cell
 from studies.own_estimator import needs_critic
 from studies.presets import Preset
 from studies.recipe import environment, instances, stage_seed
@@ -27,8 +27,6 @@ RUSH_HOUR_DECISIONS = {True: 30, False: 20}
 """Budgets of Rush Hour in decisions, of replies with one action and of macros (arXiv 2605.02572)."""
 TAUGHT = ("atomic", "macro", "macro-fixed-2")
 """Interfaces of the expert traces, as the small model learns them."""
-UNTOLD = ("slip", "width")
-"""Factors of a cell that only the small model has."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,7 @@ def language_training(job: CellJob, update: UpdateConfig, levels: tuple[str, ...
 
 
 def _refuse_small_models_own(cell: Cell) -> None:
-    for name in UNTOLD:
+    for name in OF_MODEL:
         if getattr(cell, name) != getattr(Cell, name):
             raise ValueError(
                 f"cell {cell.name} varies {name}, which only the small model has; leave such cells out (--without)"

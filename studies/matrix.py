@@ -11,7 +11,8 @@ from puzzles.names import check_name
 from studies.factors import (
     FAMILIES,
     FEWEST_WORDS,
-    OPTIONS,
+    OF_MODEL,
+    OF_RL,
     PREFIX,
     PUZZLE_WORDS,
     Cell,
@@ -20,6 +21,7 @@ from studies.factors import (
 )
 from studies.learners import LEARNERS, Learner
 from studies.named_policies import policy_kind
+from studies.options import OPTIONS
 from studies.questions import (
     SCALES,
     Scale,
@@ -110,17 +112,10 @@ def without_training(cells: Iterable[Cell]) -> tuple[Cell, ...]:
     """Return the cells with every RL left out: what is trained stays as it is after SFT, and stands there once."""
     return tuple(
         dict.fromkeys(
-            replace(cell, train=(), learner="sft", estimator="", **_UNTRAINED) if cell.trained else cell
+            replace(cell, train=(), learner="sft", **_usual("estimator", *OF_RL)) if cell.trained else cell
             for cell in cells
         )
     )
-
-
-_UNTRAINED: dict[str, Any] = {
-    name: getattr(Cell, name)
-    for name in ("normalized", "geometric_mask", "truncation", "optimiser_steps", "rate", "signs")
-}
-"""Factors of RL alone, at their defaults."""
 
 
 def played_by(cells: Iterable[Cell], policy: str) -> tuple[Cell, ...]:
@@ -138,12 +133,13 @@ def played_by(cells: Iterable[Cell], policy: str) -> tuple[Cell, ...]:
     if ":" not in policy or policy_kind(policy) not in POLICIES:
         forms = ", ".join(usual_form(name) for name in POLICIES if ":" in usual_form(name))
         raise ValueError(f"policy {policy!r} plays no study; known: {forms}, with agents such as react+ before them")
-    untrained: dict[str, Any] = _UNTRAINED | {name: getattr(Cell, name) for name in ("estimator", *_OF_LEARNERS)}
-    return tuple(dict.fromkeys(replace(cell, train=(), learner=policy, **untrained) for cell in cells))
+    usual = _usual("estimator", "mistake", *OF_RL, *OF_MODEL)
+    return tuple(dict.fromkeys(replace(cell, train=(), learner=policy, **usual) for cell in cells))
 
 
-_OF_LEARNERS = ("slip", "slip_known", "mistake", "width")
-"""Factors of the small model and of the noisy expert, which no other policy has."""
+def _usual(*factors: str) -> dict[str, Any]:
+    """Return some factors of cells at their defaults."""
+    return {name: getattr(Cell, name) for name in factors}
 
 
 def only(cells: Iterable[Cell], words: Sequence[str], without: Sequence[str] = ()) -> tuple[Cell, ...]:

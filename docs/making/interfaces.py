@@ -9,8 +9,8 @@ import gymnasium
 from horizon_bench.envs import INTERFACES
 from horizon_bench.envs.interfaces import Interface, find_interface
 from making.markdown import MADE, table
-from studies.factors import INTERFACE_FORMS, INTERFACE_WORDS
 from studies.matrix import SCALES, STUDIES
+from studies.options import INTERFACE_FORMS, INTERFACE_WORDS
 
 START = "12343412.143..2."
 """Four blanks: r3c1, r4c1, r4c2, r4c4."""

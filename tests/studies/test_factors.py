@@ -24,33 +24,37 @@ def schedules(family: Family) -> st.SearchStrategy[tuple[tuple[str, ...], ...]]:
     return st.lists(phase, min_size=1, max_size=3).map(lambda phases: tuple(phase for phase, _ in groupby(phases)))
 
 
+INTERFACES = ["atomic", "macro", "macro-capped-12", "macro-fixed-2", "macro-stepwise", "split"]
+
+
 @st.composite
 def cells(draw: st.DrawFn) -> Cell:
     family = draw(st.sampled_from(sorted(FAMILIES)))
     learner = draw(st.sampled_from(sorted(LEARNERS)))
-    trained = LEARNERS[learner].estimator != "none"
+    taught, trained = LEARNERS[learner].policy == "tiny", LEARNERS[learner].estimator != "none"
+    interface = draw(st.sampled_from(INTERFACES))
+    thought = draw(st.sampled_from(["none", "free", "checked"]))
+    slip = draw(percent()) if taught and thought != "none" else 0.0
     return Cell(
         puzzle=FAMILIES[family].puzzle,
         family=family,
-        interface=draw(
-            st.sampled_from(["atomic", "macro", "macro-capped-12", "macro-fixed-2", "macro-stepwise", "split"])
-        ),
+        interface=interface,
         train=draw(schedules(FAMILIES[family])) if trained else (),
         learner=learner,
         on_error=draw(st.sampled_from(["strict", "end", "semi", "dead", "stay"])),
-        thought=draw(st.sampled_from(["none", "free", "checked"])),
-        slip=draw(percent()),
-        slip_known=draw(st.booleans()),
+        thought=thought,
+        slip=slip,
+        slip_known=draw(st.booleans()) if slip else True,
         mistake=draw(percent()) if learner == "noisy" else 0.0,
         failure=draw(percent()),
-        run_as=draw(st.sampled_from(["", "macro-stepwise", "macro-capped-3", "atomic"])),
-        normalized=draw(st.booleans()),
-        geometric_mask=draw(st.booleans()),
-        truncation=draw(st.booleans()),
-        optimiser_steps=draw(st.integers(1, 12)),
-        rate=draw(st.sampled_from([1.0, 0.5, 3.0, 0.25])),
-        signs=draw(st.sampled_from(["both", "positive", "negative"])),
-        width=draw(st.sampled_from([1.0, 0.5, 2.0])),
+        run_as=draw(st.sampled_from(["", *(other for other in INTERFACES if other != interface)])),
+        normalized=draw(st.booleans()) if trained else True,
+        geometric_mask=draw(st.booleans()) if trained else True,
+        truncation=draw(st.booleans()) if trained else True,
+        optimiser_steps=draw(st.integers(1, 12)) if trained else 1,
+        rate=draw(st.sampled_from([1.0, 0.5, 3.0, 0.25])) if trained else 1.0,
+        signs=draw(st.sampled_from(["both", "positive", "negative"])) if trained else "both",
+        width=draw(st.sampled_from([1.0, 0.5, 2.0])) if taught else 1.0,
     )
 
 
@@ -123,8 +127,14 @@ def test_words_in_another_order_are_refused_with_the_right_one(cell: Cell, rando
         ),
         ("study-sudoku-macro-q3p2s-outcome", "write q2s3p"),
         ("study-sudoku-macro-t2to2-outcome", "trains on T2 twice in a row"),
-        ("study-sudoku-macro-t3-outcome-err5", "has an error rate of 0.05, which only the learner noisy has"),
-        ("study-sudoku-atomic-t-expert-err5", "which only the learner noisy has"),
+        ("study-sudoku-macro-t3-outcome-err5", "err5 says nothing without the learner noisy"),
+        ("study-sudoku-atomic-t-expert-err5", "leave the word err5 out"),
+        ("study-sudoku-atomic-t-sft-nonorm", "nonorm says nothing without training by RL"),
+        ("study-sudoku-atomic-t-sft-rate2", "rate2 says nothing without training by RL"),
+        ("study-sudoku-atomic-t-random-width2", "width2 says nothing without the small model"),
+        ("study-sudoku-macro-t3-outcome-slip5", "slip5 says nothing without thoughts"),
+        ("study-sudoku-macro-t3-outcome-checked-blindslip", "blindslip says nothing without slips"),
+        ("study-sudoku-macro-t3-outcome-asmacro", "asmacro says nothing without another interface"),
     ],
 )
 def test_a_mistyped_factor_is_refused_with_the_nearest(name: str, message: str) -> None:
