@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from curricula.levels import make_puzzle
+from horizon_bench.envs.replaying import find_puzzle
 from puzzles.base import Puzzle
 from puzzles.sudoku_layout import BOX_SHAPES
 from reports.records import StoredEpisode
@@ -18,6 +18,8 @@ VEHICLES = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#
 """Colours of the vehicles that are not the primary one."""
 PRIMARY = "#D55E00"
 WALL = "x"
+UNPLAYABLE = (KeyError, ValueError, TypeError, ImportError, ChildProcessError)
+"""What a puzzle raises that is not known or cannot be played here."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,14 @@ class Board:
 def boards_of(stored: StoredEpisode) -> list[Board]:
     """Return the board before the first decision and after each one.
 
-    A move that the rules refuse is left out. Where a puzzle is not known here, the observations stand in.
+    A move that the rules refuse is left out. Where a puzzle is not known here, or needs a simulator, the observations
+    stand in.
     """
     episode = stored.episode
     try:
-        puzzle = make_puzzle(stored.puzzle, stored.size)
+        puzzle = find_puzzle(stored.puzzle, stored.size)
         states = list(_states(puzzle, stored))
-    except (KeyError, ValueError, TypeError):
+    except UNPLAYABLE:
         texts = [turn.observation for turn in episode.turns]
         return [Board("", text) for text in (*texts, texts[-1] if texts else "")]
     start = _cells(puzzle, states[0])
@@ -74,9 +77,9 @@ def cells_of(stored: StoredEpisode) -> list[tuple[str, ...]]:
     """
     empty: list[tuple[str, ...]] = [()] * (len(stored.episode.turns) + 1)
     try:
-        puzzle = make_puzzle(stored.puzzle, stored.size)
+        puzzle = find_puzzle(stored.puzzle, stored.size)
         cells = [_cells(puzzle, state) for state in _states(puzzle, stored)]
-    except (KeyError, ValueError, TypeError):
+    except UNPLAYABLE:
         return empty
     return cells if all(fills_square(stored.size, board) for board in cells) else empty
 
@@ -112,6 +115,8 @@ def draw_board(
 
 
 def _states(puzzle: Puzzle[Any, Any], stored: StoredEpisode) -> Iterator[Any]:
+    if puzzle.most_at_once is not None:
+        raise ValueError(f"{puzzle.name} needs a simulator, which no report starts")
     state = puzzle.parse(stored.episode.start)
     yield state
     for turn in stored.episode.turns:

@@ -13,6 +13,7 @@ from typing import Any
 from horizon_bench.envs.instances import Workshop, workshop
 from horizon_bench.episodes import Episode
 from puzzles.base import CRASHED, EXACT_DISTANCE, Puzzle
+from reports.boards import UNPLAYABLE
 from reports.records import StoredEpisode
 from solvers.sudoku_oracle import SudokuOracle
 
@@ -71,7 +72,7 @@ def divergence_of(stored: StoredEpisode) -> Divergence | None:
     """Return where a stored episode left the expert's way; None too for a puzzle that cannot be played here."""
     try:
         return first_divergence(stored.episode, stored.puzzle, stored.size)
-    except (ValueError, ImportError, ChildProcessError):
+    except UNPLAYABLE:
         return None
 
 

@@ -45,10 +45,14 @@ class Frame:
 def find_puzzle(name: PuzzleName, size: int | None) -> Puzzle[Any, Any]:
     """Return the rules that a replay follows: those that refuse least.
 
+    Args:
+        name: of the puzzle.
+        size: rows of the board; None or 0 for puzzles that take no size.
+
     Raises:
         ValueError: if there is no such puzzle, or it refuses the size.
     """
-    return workshop(name, size, True).puzzle
+    return workshop(name, size or None, True).puzzle
 
 
 def frames(puzzle: Puzzle[Any, Any], start: str, turns: Sequence[RecordedTurn]) -> list[Frame]:
