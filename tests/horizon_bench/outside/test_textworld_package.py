@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ from horizon_bench.envs.puzzle_env import PuzzleEnv
 from horizon_bench.outside.textworld import TextWorld
 from horizon_bench.outside.textworld_games import _arguments, _fact, make_game, package_rules
 from horizon_bench.outside.textworld_make import graded
-from horizon_bench.outside.textworld_played import Interpreter, package_game
-from horizon_bench.testing import check_puzzle
+from horizon_bench.outside.textworld_played import Interpreter, TextWorldPlayed, package_game
+from horizon_bench.testing import LAWS, check_puzzle, limits
 
 WORLD = TextWorld()
 PLAYED = "horizon_bench.outside.textworld_played:TextWorldPlayed"
@@ -84,8 +85,22 @@ def test_the_interpreter_agrees_and_ends_at_the_distance() -> None:
     interpreter.close()
 
 
-def test_the_played_world_keeps_the_laws() -> None:
-    check_puzzle(PLAYED, starts=[SHORT], max_examples=3)
+@pytest.fixture(scope="module")
+def played() -> Iterator[TextWorldPlayed]:
+    made = TextWorldPlayed()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_played_world_keeps_the_laws(played: TextWorldPlayed, law: str) -> None:
+    check_puzzle(played, starts=[SHORT], max_examples=3, laws=[law])
+
+
+def test_laws_that_the_played_world_keeps_in_part_are_listed_with_the_reason(played: TextWorldPlayed) -> None:
+    found = limits(played)
+    assert set(found) == {"distance", "plan", "arrays"}
+    assert all(found.values())
 
 
 def test_many_episodes_leak_nothing_and_a_kill_is_one_failed_episode() -> None:
