@@ -49,13 +49,16 @@ def way_out(error: OSError) -> str:
     return _WAYS_OUT.get(error.errno or 0, "")
 
 
-def in_words(error: OSError) -> str:
-    """Return an error of the operating system as one line: file, reason, way out.
+def in_words(error: BaseException) -> str:
+    """Return an error as one line; one of the operating system as file, reason, way out.
 
     >>> in_words(OSError(errno.ENOSPC, "No space left on device", "results"))
     'results: No space left on device; free some space there and give the same command again; what was finished is kept'
     """
-    text = error.strerror or " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(str(error).split()) or type(error).__name__
+    if not isinstance(error, OSError):
+        return text
+    text = error.strerror or text
     text = text if error.filename is None else f"{error.filename}: {text}"
     return f"{text}; {way_out(error)}" if way_out(error) else text
 

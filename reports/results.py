@@ -83,7 +83,7 @@ def load_results(folder: Path) -> Results:
         try:
             runs.append(_load_run(path.parent, notes))
         except (ValueError, OSError) as error:
-            notes.append(in_words(error) if isinstance(error, OSError) else str(error))
+            notes.append(in_words(error))
     for path in _files(folder, "records.jsonl"):
         if not (path.parent / "cell.json").exists():
             notes.append(f"{path}: left out, because cell.json beside it is missing; run this cell again")
@@ -134,10 +134,8 @@ def _changed(folder: Path) -> str:
     """Return how the records of a finished run differ from those that it ended with, "" if they do not."""
     try:
         verify(folder)
-    except OSError as error:
+    except (ValueError, OSError) as error:
         return in_words(error)
-    except ValueError as error:
-        return str(error)
     return ""
 
 

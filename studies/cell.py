@@ -159,7 +159,7 @@ class CellRun:
         """
         chosen = instances(self.cell, test_levels(self.cell), "test", per_level)
         interfaces = [self.cell.interface, *([self.cell.run_as] if self.cell.run_as else [])]
-        solved = 0.0
+        solved: list[float] = []
         width = (within[1] - within[0]) / len(interfaces)
         for index, interface in enumerate(interfaces):
             start = within[0] + index * width
@@ -168,8 +168,8 @@ class CellRun:
                 self.report(start + width * share, f"evaluation as {interface}, {pace}")
 
             records = self.evaluate_on(policy, chosen, interface, phase, update, "evaluation", progress)
-            solved = solved or sum(record.solved for record in records) / len(records)
-        return solved
+            solved.append(sum(record.solved for record in records) / len(records))
+        return solved[0]
 
     def evaluate_on(
         self,

@@ -20,6 +20,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
+from horizon_bench.extras import missing_package
+from horizon_bench.files import in_words
 from puzzles.names import did_you_mean, unknown_name
 
 PROGRAM = "horizon-bench"
@@ -138,10 +140,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _give_up_output()
         return 141
     except ImportError as error:
-        _complain(f"{PROGRAM}: {_missing_package(error)}")
+        advice = missing_package(error) if isinstance(error, ModuleNotFoundError) else None
+        _complain(f"{PROGRAM}: {advice or in_words(error)}")
         return 1
     except (ValueError, OSError) as error:
-        _complain(f"{PROGRAM}: {_one_line(error)}")
+        _complain(f"{PROGRAM}: {in_words(error)}")
         _give_up_output()
         return 1
 
@@ -232,22 +235,6 @@ def _interruption(words: list[str]) -> str:
     if name is not None and COMMANDS[name].resumable:
         return f"stopped; nothing finished is lost. To go on: {PROGRAM} {shlex.join(words)}"
     return "stopped"
-
-
-def _missing_package(error: ImportError) -> str:
-    from horizon_bench.extras import missing_package
-
-    advice = missing_package(error) if isinstance(error, ModuleNotFoundError) else None
-    return advice or _one_line(error)
-
-
-def _one_line(error: BaseException) -> str:
-    text = str(error)
-    if isinstance(error, OSError):
-        from horizon_bench.files import in_words
-
-        text = in_words(error)
-    return " ".join(text.split()) or type(error).__name__
 
 
 def _complain(line: str) -> None:

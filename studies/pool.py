@@ -141,12 +141,8 @@ def attempt(job: Job, work: Work, report: Report) -> Finished:
     try:
         return Finished(job.key, result=work(job.argument, report))
     except Exception as error:
-        line = in_words(error) if isinstance(error, OSError) else " ".join(str(error).split())
-        line = line or type(error).__name__
-        expected = isinstance(error, ValueError | OSError)
-        return Finished(
-            job.key, error=line if expected else f"{type(error).__name__}: {line}", details=traceback.format_exc()
-        )
+        kind = "" if isinstance(error, ValueError | OSError) else f"{type(error).__name__}: "
+        return Finished(job.key, error=kind + in_words(error), details=traceback.format_exc())
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def supervised_policy(job: CellJob, report: Report) -> tuple[Any, dict[str, floa
             _train(job, training, folder)
             team.wait()
         settings, measured = _read(folder / "done.json")
-        if differences := list(differing(settings, _settings(training))):
+        if differences := list(differing(_of_puzzle(job) | settings, _settings(job, training))):
             raise ValueError(
                 f"{folder} holds an SFT with other settings: {'; '.join(differences)}. Remove the folder, "
                 "or choose another results folder"
@@ -81,7 +81,7 @@ def _train(job: CellJob, training: Training | LanguageTraining, folder: Path) ->
     with naming(draft):
         policy.save(draft)
         put_in_place(draft, folder / "model")
-    content = {"settings": _settings(training), "measured": measured, "seconds": seconds}
+    content = {"settings": _settings(job, training), "measured": measured, "seconds": seconds}
     write_whole(folder / "done.json", json.dumps(content, indent=2) + "\n")
     (folder / ERROR_NAME).unlink(missing_ok=True)
 
@@ -100,6 +100,11 @@ def _teach_small(job: CellJob, training: Training) -> tuple[TinyPolicy, dict[str
     return policy, measured, made.seconds
 
 
-def _settings(training: Training | LanguageTraining) -> dict[str, Any]:
+def _settings(job: CellJob, training: Training | LanguageTraining) -> dict[str, Any]:
     kept = ("hidden_size", "layers", "value_head", "model", "dtype", "sft", "sft_levels")
-    return {name: value for name, value in plain(training).items() if name in kept}
+    return _of_puzzle(job) | {name: value for name, value in plain(training).items() if name in kept}
+
+
+def _of_puzzle(job: CellJob) -> dict[str, str]:
+    """Return what tells puzzles of your own with the same name apart; older checkpoints do not say it."""
+    return {"puzzle": job.cell.puzzle} if job.cell.module else {}

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from horizon_bench.files import in_words
 from studies.pool import Report
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def main(folder: Path) -> None:
     try:
         said["result"] = run_job(job, lambda share, note: None)
     except (ValueError, OSError) as error:
-        said["refused"] = " ".join(str(error).split())
+        said["refused"] = in_words(error)
     if Team.current().leads or said["refused"]:
         draft = folder / f"answer.{Team.current().rank}"
         draft.write_text(json.dumps(said), encoding="utf8")

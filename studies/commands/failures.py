@@ -76,15 +76,13 @@ class Failures:
         return [table for table in (failures_table(shares), changes_table(changes(shares))) if table.rows]
 
     def _write(self, results: Results, conditions: tuple[Condition, ...], tables: list[Table]) -> None:
-        from reports.figures import FIGURES, draw, write_figure
+        from reports.figures import FIGURES, draw, named_panels, write_figure
         from reports.tables import write_tables
 
         folder = self.out or Path()
         paths = write_tables(tables, folder)
         for name in ("failures", "subgoal-times"):
-            panels = list(FIGURES[name].gather(results, conditions))
-            for index, panel in enumerate(panels, start=1):
-                stem = name if len(panels) == 1 else f"{name}-{index}"
+            for stem, panel in named_panels(name, results, conditions):
                 paths += write_figure(draw(FIGURES[name], panel), folder, stem)
         print(f"{len(paths)} files in {folder}")
 

@@ -11,7 +11,7 @@ import tyro
 
 from puzzles.names import check_name
 from studies.factors import FAMILIES
-from studies.matrix import SCALES, SINGLE, STUDIES, Cell, Scale, Study, named, only, played_by, select, without_training
+from studies.matrix import SCALES, STUDIES, Cell, Scale, Study, named, only, played_by, select, without_training
 from studies.named_policies import ModelOptions, changed_options
 from studies.presets import Preset, find_preset, resized
 from studies.tracking import TRACKERS
@@ -235,6 +235,3 @@ class StudyRun:
 def find_scale(family: str) -> Scale:
     """Return the scale called `family`, or raise `ValueError` naming the nearest one."""
     return SCALES[check_name("family of levels", family, SCALES)]
-
-
-__all__ = ["SINGLE", "Cell", "StudyList", "StudyRun"]

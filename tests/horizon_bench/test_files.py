@@ -71,3 +71,5 @@ def test_other_errors_pass_as_they_are(tmp_path: pathlib.Path) -> None:
     assert way_out(named) == ""
     assert in_words(named) == "other: No such file"
     assert in_words(OSError("no number at all")) == "no number at all"
+    assert in_words(ValueError("two\nlines")) == "two lines"
+    assert in_words(AssertionError()) == "AssertionError"

@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,7 +21,9 @@ from reports.records import (
     read_cell,
     read_episodes,
 )
-from studies.cell import finished, run_job
+from studies.cell import CellRun, finished, run_job
+from studies.matrix import STUDIES
+from studies.own_puzzle import scale_of
 from studies.runner import CellJob
 from studies.supervised import supervised_policy
 from tests.studies.small_runs import SMALL, Killed, job, run, shrink
@@ -240,9 +243,6 @@ def test_untrained_policies_play_real_puzzles(tmp_path: pathlib.Path, name: str,
 
 
 def test_training_on_a_puzzle_of_ones_own(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from studies.matrix import STUDIES
-    from studies.own_puzzle import scale_of
-
     docs = pathlib.Path(__file__).resolve().parents[2] / "docs"
     (tmp_path / "my_puzzles.py").write_text((docs / "lights_out.py").read_text())
     monkeypatch.syspath_prepend(tmp_path)
@@ -254,6 +254,35 @@ def test_training_on_a_puzzle_of_ones_own(tmp_path: pathlib.Path, monkeypatch: p
     assert "after RL" in run(one)
     rows = [row for row in read(one.folder / "records.jsonl") if isinstance(row, EvaluationRecord)]
     assert {row.level for row in rows} == {"D1", "D2", "D3"}
+
+
+def test_puzzles_of_the_same_name_from_two_modules_share_no_sft(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs = pathlib.Path(__file__).resolve().parents[2] / "docs"
+    monkeypatch.syspath_prepend(tmp_path)
+    jobs = []
+    for module in ("first_lights", "second_lights"):
+        (tmp_path / f"{module}.py").write_text((docs / "lights_out.py").read_text())
+        cell = STUDIES["horizon"].cells(scale_of(f"{module}:LightsOut"))[1]
+        jobs.append(CellJob(str(tmp_path / "results"), module, cell, 0, SMALL))
+    supervised_policy(jobs[0], lambda share, note: None)
+    with pytest.raises(ValueError, match="puzzle is 'first_lights:LightsOut' there, 'second_lights:LightsOut' now"):
+        supervised_policy(jobs[1], lambda share, note: None)
+    path = jobs[0].supervised_folder / "done.json"
+    older = json.loads(path.read_text())
+    del older["settings"]["puzzle"]
+    path.write_text(json.dumps(older))
+    supervised_policy(jobs[0], lambda share, note: None)
+
+
+def test_success_is_that_of_the_cells_own_interface_even_where_it_is_none(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = CellRun(job(tmp_path, TRAINED), lambda share, note: None)
+    scores = {"macro": False, "macro-stepwise": True}
+    monkeypatch.setattr(one, "evaluate_on", lambda policy, chosen, name, *rest: [SimpleNamespace(solved=scores[name])])
+    assert one.evaluate_fully(object(), "rl", 1, 1) == 0.0  # type: ignore[arg-type]
 
 
 def test_a_finished_run_that_lost_records_is_named(tmp_path: pathlib.Path) -> None:

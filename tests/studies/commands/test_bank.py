@@ -1,22 +1,6 @@
 """`bank build`, `verify`, `import` and `list`, end to end."""
 
-import pytest
-
-from studies.cli import main
-
 BOARD = "BB...CD..E.CDAAE.CD..E..F...GGF.HHH."
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line; returns exit status, rows and error lines."""
-
-    def run(*words):
-        status = main([str(word) for word in words])
-        out, err = capsys.readouterr()
-        return status, [line.split("\t") for line in out.splitlines()], err.splitlines()
-
-    return run
 
 
 def test_a_bank_is_built_verified_and_listed(run, tmp_path):

@@ -3,19 +3,6 @@
 import pytest
 
 from curricula.proofs import prove
-from studies.cli import main
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line; returns exit status, rows and error lines."""
-
-    def run(*words):
-        status = main(words)
-        out, err = capsys.readouterr()
-        return status, [line.split("\t") for line in out.splitlines()], err.splitlines()
-
-    return run
 
 
 @pytest.mark.parametrize(("puzzle", "level"), [("sudoku", "T3"), ("sudoku", "L3"), ("rush-hour", "R2")])

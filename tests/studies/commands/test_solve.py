@@ -11,16 +11,14 @@ UNSOLVABLE = "BBBCCDEEEF.DGAAFHDGI.FH..IJ.KLMMJ.KL"
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
+def run(run, monkeypatch):
     """Run the command line on text as standard input; returns exit status, rows and error lines."""
 
-    def run(text, *words):
+    def on_text(text, *words):
         monkeypatch.setattr("sys.stdin", io.StringIO(text))
-        status = main(words)
-        out, err = capsys.readouterr()
-        return status, [line.split("\t") for line in out.splitlines()], err.splitlines()
+        return run(*words)
 
-    return run
+    return on_text
 
 
 def test_sudokus_are_counted_up_to_the_limit(run):
