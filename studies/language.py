@@ -75,7 +75,6 @@ def language_training(job: CellJob, update: UpdateConfig, levels: tuple[str, ...
     if scale is None:
         raise ValueError(f"preset {preset.name!r} trains the small model")
     _refuse_small_models_own(cell)
-    settings = played(cell, cell.interface, preset)
     cap = scale.single_cap if find_interface(cell.interface).single else scale.macro_cap
     seed = stage_seed(job.seed, "supervised")
     return LanguageTraining(
@@ -88,7 +87,7 @@ def language_training(job: CellJob, update: UpdateConfig, levels: tuple[str, ...
             lora_rank=scale.lora_rank, seed=seed,
         ),
         sft_levels=levels,
-        environment=settings,
+        environment=played(cell, cell.interface, preset),
         rollout=RolloutConfig(
             groups=preset.puzzles_per_update,
             attempts=preset.attempts_per_puzzle,

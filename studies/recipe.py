@@ -17,7 +17,7 @@ from studies.factors import FAMILIES, Cell
 from studies.named_policies import ModelOptions, named_policy, solver_options
 from studies.own_puzzle import level_names, starts_of
 
-STAGES = ("weights", "supervised", "reinforced", "evaluation", "interval", "choice")
+STAGES = ("weights", "supervised", "reinforced", "evaluation", "interval")
 """Each draws from its own stream of a seed's random numbers; a new one goes to the end."""
 
 _LEARNER_WORDS = {

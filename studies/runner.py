@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from reports import done
 from studies.display import clock_text, make_display
 from studies.factors import Cell
 from studies.folder import ERROR_NAME
@@ -17,8 +18,6 @@ from studies.presets import Preset
 
 LOG_NAME = "workers.log"
 """What worker processes print: warnings of the libraries, progress of the trainers."""
-
-
 SUPERVISED = "_sft"
 """Folder of the checkpoints after SFT, in the results folder."""
 
@@ -59,7 +58,7 @@ class Failure:
 
 def is_done(job: CellJob) -> bool:
     """Return whether a run says that it is complete, whatever its settings."""
-    return (job.folder / "done.json").exists()
+    return done.is_done(job.folder)
 
 
 def plan(
@@ -116,8 +115,7 @@ def run_study(
         work: does one `CellJob`.
         workers: number of processes; 0 works in this one.
         finished: says whether a run is complete; may refuse a folder by `ValueError` before anything starts.
-        ray: address of a Ray cluster that does the jobs in place of processes on this machine, see
-            `studies.ray_pool`; "" for none.
+        ray: address of a Ray cluster in place of this machine, see `studies.ray_pool`; "" for none.
         track: service that shows the runs while they go, see `studies.tracking`; "" for none.
         gpus: GPUs that each job asks Ray for.
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import pathlib
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -88,6 +87,6 @@ def test_an_sft_is_planned_only_for_cells_that_are_still_to_run(tmp_path: pathli
 
 
 def test_a_study_of_nothing_left_returns_at_once(tmp_path: pathlib.Path) -> None:
-    cell = replace(CELLS[3])
+    cell = CELLS[3]
     assert run_study("smoke", [cell], range(1), PRESET, tmp_path, fake_work, 0) == []
     assert run_study("smoke", [cell], range(1), PRESET, tmp_path, fake_work, 0) == []
