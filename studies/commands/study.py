@@ -181,6 +181,9 @@ class StudyRun:
             )
         if len(board) > 1:
             raise ValueError(f"puzzle {self.puzzle!r} brings its own levels; leave --family {self.family} out")
+        idle = [option for option, given in (("--estimator", self.estimator), ("--sft-only", self.sft_only)) if given]
+        if idle and self.policy:
+            raise ValueError(f"policy {self.policy!r} plays every cell as it is; leave {' and '.join(idle)} out")
         if not self.policy and (told := changed_options(self.asked)):
             raise ValueError(f"only a policy of --policy is asked with {told}; name one, or leave that out")
 

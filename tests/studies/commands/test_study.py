@@ -105,6 +105,7 @@ def test_a_mistyped_name_is_named_before_anything_else(capsys: pytest.CaptureFix
             "only a policy of --policy is asked with --reply-cap, --thinking",
         ),
         (["horizon", "--gpus", "2"], "--gpus go with --preset paper"),
+        (["horizon", "--policy", "hf:any", "--sft-only"], "plays every cell as it is; leave --sft-only out"),
     ],
 )
 def test_options_without_effect_are_refused(capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
