@@ -60,8 +60,10 @@ class SplitReader:
         """Learn the halves of every move that the puzzle names in advance."""
         self._puzzle = puzzle
         self._parser = parser
-        self._what_of = {move: halves(puzzle, move) for move in parser.texts}
-        self._moves = {_fold(*both): move for move, both in self._what_of.items()}
+        both = {move: halves(puzzle, move) for move in parser.texts}
+        # Folded once: a state of the shop has thousands of moves.
+        self._what_of = {move: (what, _fold(what, "")[0]) for move, (what, _) in both.items()}
+        self._moves = {_fold(*each): move for move, each in both.items()}
         self._whats = {what for what, _ in self._moves}
         self._names = sorted({call[1] for text in parser.texts.values() if (call := _CALL.fullmatch(text))})
 
@@ -90,12 +92,16 @@ class SplitReader:
         """Return the first half, refused where no legal action begins so."""
         folded = _fold(text, "")[0]
         for move in self._puzzle.moves(state):
-            what = (self._what_of.get(move) or halves(self._puzzle, move))[0]
-            if _fold(what, "")[0] == folded:
+            what, folded_what = self._what_of.get(move) or self._folded(move)
+            if folded_what == folded:
                 return replace(half, pending=what)
         if folded in self._whats or not self._moves:
             return replace(half, refused=f"no legal action begins with {text[:40]}")
         return replace(half, problem=f"unknown first half {text[:40]!r}")
+
+    def _folded(self, move: Any) -> tuple[str, str]:
+        what = halves(self._puzzle, move)[0]
+        return what, _fold(what, "")[0]
 
     def _second(self, state: Any, pending: str, text: str, half: Half) -> Half:
         """Return the second half with its move, legal or not."""
