@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 from puzzles.base import Puzzle
 from solvers.milestones import threshold_names, thresholds
@@ -13,6 +14,12 @@ StateT = TypeVar("StateT", bound=Hashable)
 MoveT = TypeVar("MoveT", bound=Hashable)
 
 MAX_STATES = 200_000
+"""States that a walk may visit."""
+MOST_WALKS, MOST_KEPT = 64, 1_000_000
+"""Walks of a puzzle that are kept for other starts, and the states that they may hold together."""
+
+_WALKS: WeakKeyDictionary[Any, deque[dict[Any, int]]] = WeakKeyDictionary()
+"""Distances to go by puzzle. What lies around a state does not depend on where a walk began."""
 
 
 class BreadthFirstOracle(Generic[StateT, MoveT]):
@@ -22,7 +29,7 @@ class BreadthFirstOracle(Generic[StateT, MoveT]):
     """
 
     def __init__(self, puzzle: Puzzle[StateT, MoveT], start: StateT, max_states: int = MAX_STATES) -> None:
-        """Walk every state reachable from `start`.
+        """Walk every state reachable from `start`, unless a walk from another start of the puzzle has been there.
 
         Args:
             puzzle: the rules.
@@ -33,7 +40,7 @@ class BreadthFirstOracle(Generic[StateT, MoveT]):
             ValueError: if more states are reachable than allowed, or the goal is not among them.
         """
         self._puzzle, self._start = puzzle, start
-        self._distances = _distances(puzzle, start, max_states)
+        self._distances = _shared_distances(puzzle, start, max_states)
         if start not in self._distances:
             raise ValueError(f"{puzzle.name}: the goal cannot be reached from {puzzle.format(start)}")
         self._thresholds = thresholds(self.distance)
@@ -88,6 +95,21 @@ class BreadthFirstOracle(Generic[StateT, MoveT]):
         """Return the index of the first subgoal that does not hold yet; None if all hold."""
         done = self.subgoals_done(state)
         return done.index(False) if False in done else None
+
+
+def _shared_distances(puzzle: Puzzle[StateT, MoveT], start: StateT, max_states: int) -> dict[StateT, int]:
+    """Return the distances to go around `start`, walked once for all starts that one walk reaches."""
+    try:
+        walks = _WALKS.setdefault(puzzle, deque())
+    except TypeError:  # a puzzle that cannot be a key
+        return _distances(puzzle, start, max_states)
+    known = next((walk for walk in walks if start in walk), None)
+    if known is None:
+        known = _distances(puzzle, start, max_states)
+        walks.append(known)
+        while len(walks) > 1 and (len(walks) > MOST_WALKS or sum(map(len, walks)) > MOST_KEPT):
+            walks.popleft()
+    return known
 
 
 def _distances(puzzle: Puzzle[StateT, MoveT], start: StateT, max_states: int) -> dict[StateT, int]:

@@ -1,13 +1,15 @@
 """The oracle for any puzzle, on a toy of directed moves with dead ends."""
 
+import gc
 import re
+import weakref
 
 import pytest
 
 import solvers
 from puzzles.base import Puzzle
 from puzzles.rush_hour import RushHour
-from solvers import BreadthFirstOracle, Oracle
+from solvers import BreadthFirstOracle, Oracle, breadth_first
 
 
 class Countdown(Puzzle[int, int]):
@@ -97,3 +99,56 @@ def test_the_registry_falls_back_to_the_puzzles_maker_then_to_this_one():
     assert (
         type(solvers.oracle(puzzle, puzzle.parse("............AA......................"))).__name__ == "RushHourOracle"
     )
+
+
+class Counted(Countdown):
+    """Counts the states whose moves were asked for."""
+
+    asked = 0
+
+    def moves(self, state: int) -> tuple[int, ...]:
+        self.asked += 1
+        return super().moves(state)
+
+
+def test_starts_that_one_walk_reaches_share_it():
+    puzzle = Counted()
+    far = BreadthFirstOracle(puzzle, 40)
+    walked = puzzle.asked
+    near = BreadthFirstOracle(puzzle, 11)
+    assert puzzle.asked == walked
+    alone = BreadthFirstOracle(Counted(), 11)
+    reached = (*range(10), 11)
+    assert [near.distance_to_go(state) for state in reached] == [alone.distance_to_go(state) for state in reached]
+    assert (near.start, near.subgoals, near.plan(11)) == (11, alone.subgoals, alone.plan(11))
+    assert far.distance == 14
+    assert BreadthFirstOracle(puzzle, 41).distance == 14
+    assert puzzle.asked > walked
+
+
+def test_walks_end_with_their_puzzle_and_the_oldest_give_way(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(breadth_first, "MOST_KEPT", 50)
+    puzzle = Counted()
+    for start in (20, 30, 40):
+        BreadthFirstOracle(puzzle, start)
+    walks = breadth_first._WALKS[puzzle]
+    assert sum(map(len, walks)) <= 50
+    assert 40 in walks[-1]
+    gone = weakref.ref(puzzle)
+    del puzzle, walks
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_puzzle_that_cannot_be_a_key_is_walked_for_each_start():
+    puzzle = Unhashable()
+    assert [BreadthFirstOracle(puzzle, start).distance for start in (40, 11)] == [14, 4]
+
+
+class Unhashable(Countdown):
+    """Equal to others, so that Python gives it no hash."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unhashable)
+
+    __hash__ = None
