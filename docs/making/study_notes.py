@@ -21,7 +21,8 @@ _LENGTHS = (
 NOTES: dict[str, Note] = {
     "smoke": Note(
         ("success-by-distance", "training"),
-        "The report has one seed only: it shows that every part works, and no more. The expert must stand at 100 %, chance near 0.",
+        "The report has one seed only: it shows that every part works, and no more. The expert must stand at 100 %, chance far below it: near 0 "
+        "on long boards, while on short ones it solves many (few legal moves are wrong there).",
     ),
     "horizon": Note(("success-by-distance", "h50", "training"), _LENGTHS),
     "collapse": Note(
