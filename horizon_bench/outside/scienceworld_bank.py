@@ -5,15 +5,13 @@ Nothing here needs the package or Java. `python -m horizon_bench.outside.science
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+
+from horizon_bench.outside.bank_files import digest, read_data, write_data
 
 BANK = Path(__file__).parent / "data" / "scienceworld.json.gz"
 LEVELS: dict[str, tuple[int, int]] = {"short": (1, 10), "medium": (11, 30), "long": (31, 10_000)}
@@ -65,7 +63,7 @@ class Bank:
         for text, each in self.measured.items():
             if not each.problem:
                 found[level_of(len(each.gold)), self.split_of(text)].append(text)
-        return {place: tuple(sorted(texts, key=_digest)) for place, texts in found.items()}
+        return {place: tuple(sorted(texts, key=digest)) for place, texts in found.items()}
 
 
 def level_of(length: int) -> str:
@@ -81,7 +79,7 @@ def read_bank(path: Path = BANK) -> Bank:
         ValueError: if the file is none.
     """
     try:
-        data: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+        data = read_data(path)
         splits = {
             task: {name: (low, high) for name, (low, high) in parts.items()} for task, parts in data["splits"].items()
         }
@@ -90,22 +88,12 @@ def read_bank(path: Path = BANK) -> Bank:
             for text, each in data["measured"].items()
         }
         return Bank(str(data["version"]), splits, measured)
-    except (OSError, EOFError, KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"{path} is no bank of ScienceWorld tasks ({error})") from error
 
 
 def write_bank(bank: Bank, path: Path) -> None:
     """Write a bank, whole or not at all, the same bytes for the same bank."""
-    measured = {
-        text: {"gold": each.gold, "subgoals": each.subgoals, "seconds": each.seconds, "problem": each.problem}
-        for text, each in sorted(bank.measured.items())
-    }
-    text = json.dumps({"version": bank.version, "splits": bank.splits, "measured": measured}, sort_keys=True)
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(gzip.compress(text.encode(), mtime=0))
-    part.replace(path)
+    measured = {text: asdict(each) for text, each in sorted(bank.measured.items())}
+    write_data(path, {"version": bank.version, "splits": bank.splits, "measured": measured})
     read_bank.cache_clear()
-
-
-def _digest(text: str) -> bytes:
-    return blake2b(text.encode(), digest_size=8).digest()

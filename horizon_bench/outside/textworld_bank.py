@@ -6,15 +6,13 @@ one game differ in how much of the quest is left, and in nothing else: the same 
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 from collections import defaultdict
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
-from hashlib import blake2b
 from pathlib import Path
 
+from horizon_bench.outside.bank_files import digest, read_data, write_data
 from horizon_bench.outside.textworld_games import Fact, Game, Rule
 
 BANK = Path(__file__).parent / "data" / "textworld.json.gz"
@@ -128,14 +126,9 @@ def _unturned(name: str) -> str:
     return re.sub("north|south|east|west", "side", name)
 
 
-def digest(text: str) -> str:
-    """Return 16 characters that name a text, the same in every process."""
-    return blake2b(text.encode(), digest_size=8).hexdigest()
-
-
 def write_bank(bank: Bank, path: Path) -> None:
-    """Write a bank; the same bank gives the same bytes."""
-    content = {
+    """Write a bank, whole or not at all; the same bank gives the same bytes."""
+    data = {
         "package": f"textworld {bank.version}",
         "rules": [asdict(rule) for rule in bank.rules],
         "games": [
@@ -149,8 +142,8 @@ def write_bank(bank: Bank, path: Path) -> None:
             for each in bank.games
         ],
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(json.dumps(content).encode(), mtime=0))
+    write_data(path, data)
+    read_bank.cache_clear()
 
 
 @lru_cache(maxsize=4)
@@ -161,7 +154,7 @@ def read_bank(path: Path = BANK) -> Bank:
         ValueError: if the file is no bank.
     """
     try:
-        content = json.loads(gzip.decompress(path.read_bytes()))
+        content = read_data(path)
         rules = tuple(
             Rule(
                 rule["name"],
@@ -179,7 +172,7 @@ def read_bank(path: Path = BANK) -> Bank:
             for each in content["games"]
         )
         return Bank(content["package"].rpartition(" ")[2], rules, games)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"{path} is no bank of TextWorld games: {error}") from error
 
 

@@ -7,9 +7,9 @@ reads this data (see `textworld_rules`), so that only new games need the package
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -76,47 +76,34 @@ def package_rules() -> tuple[Rule, ...]:
     return tuple(rules)
 
 
-def make_games(
-    seed: int, rooms: int = ROOMS, objects: int = OBJECTS, quest_length: int = QUEST_LENGTH
-) -> Iterator[Game | None]:
+def make_games(seed: int) -> Iterator[Game | None]:
     """Yield games without end, the same for the same seed; None for a try whose quest needs more than the objects.
 
     Args:
         seed: of all chance.
-        rooms: of the map.
-        objects: things in the world, those of the quest included.
-        quest_length: actions of the quest.
 
     Raises:
         ImportError: without the package, naming its installation.
     """
     sequence = np.random.SeedSequence(seed)
     while True:
-        own = int(sequence.spawn(1)[0].generate_state(1)[0])
-        yield make_game(own, rooms, objects, quest_length)
+        yield make_game(int(sequence.spawn(1)[0].generate_state(1)[0]))
 
 
-def make_game(seed: int, rooms: int = ROOMS, objects: int = OBJECTS, quest_length: int = QUEST_LENGTH) -> Game | None:
-    """Return the one game of a seed, or None where its quest needs more than the objects.
-
-    Args:
-        seed: up to 32 bits.
-        rooms: of the map.
-        objects: things in the world, those of the quest included.
-        quest_length: actions of the quest.
-    """
+def make_game(seed: int) -> Game | None:
+    """Return the one game of a seed of up to 32 bits, or None where its quest needs more than the objects."""
     generator = need("textworld.generator", "making TextWorld games")
     chaining = need("textworld.generator.chaining", "making TextWorld games")
-    options = _options(seed, rooms, objects, quest_length)
+    options = _options(seed)
     rngs = options.rngs
-    world = generator.make_world(rooms, nb_objects=0, rngs=rngs)
+    world = generator.make_world(ROOMS, nb_objects=0, rngs=rngs)
     options.chaining.rng = rngs["quest"]
     try:
         chain = chaining.sample_quest(world.state, options.chaining)
     except chaining.QuestGenerationError:
         return None
     world.state = chain.initial_state
-    missing = objects - sum(entity.type not in FIXED for entity in world.entities)
+    missing = OBJECTS - sum(entity.type not in FIXED for entity in world.entities)
     if missing < 0:
         return None
     world.populate(missing, rng=rngs["objects"])
@@ -124,13 +111,12 @@ def make_game(seed: int, rooms: int = ROOMS, objects: int = OBJECTS, quest_lengt
     return Game(seed, facts, tuple(_arguments(action) for action in chain.actions))
 
 
-def _options(seed: int, rooms: int, objects: int, quest_length: int) -> Any:
+def _options(seed: int) -> Any:
     """Return the package's options of a game."""
     textworld = need("textworld", "making TextWorld games")
     options = textworld.GameOptions()
     options.kb = _knowledge()
-    options.nb_rooms, options.nb_objects = rooms, objects
-    options.quest_length = quest_length
+    options.nb_rooms, options.nb_objects, options.quest_length = ROOMS, OBJECTS, QUEST_LENGTH
     streams = np.random.SeedSequence(seed).spawn(4)
     names = ("map", "objects", "quest", "grammar")
     options.seeds = {name: int(stream.generate_state(1)[0]) for name, stream in zip(names, streams, strict=True)}
@@ -141,14 +127,10 @@ def _options(seed: int, rooms: int, objects: int, quest_length: int) -> Any:
     return options
 
 
-_LOADED: list[Any] = []
-
-
+@cache
 def _knowledge() -> Any:
     """Return the package's rules, loaded once: that takes longer than a game."""
-    if not _LOADED:
-        _LOADED.append(need("textworld.generator.data", "making TextWorld games").KnowledgeBase.load())
-    return _LOADED[0]
+    return need("textworld.generator.data", "making TextWorld games").KnowledgeBase.load()
 
 
 def _fact(proposition: Any) -> Fact:
@@ -160,12 +142,6 @@ def _fact(proposition: Any) -> Fact:
 
 def _arguments(action: Any) -> tuple[str, ...]:
     """Return the rule of an action and what stands for its parameters."""
-    mapping = _knowledge().rules[action.name].match(action)
     rule = _knowledge().rules[action.name]
+    mapping = rule.match(action)
     return (action.name, *(str(mapping[place].name) for place in rule.placeholders))
-
-
-def kinds(game: Game) -> Counter[str]:
-    """Return how many entities of each type a game has."""
-    entities = {argument for fact in game.facts for argument in fact[1:]}
-    return Counter(entity.rpartition("_")[0] or entity for entity in entities)

@@ -156,15 +156,12 @@ class House:
             if fact[0] == "link":
                 board[ways[fact[1], fact[3]]] = self.names[fact[2]]
         for fact in sorted(self.fixed):
-            self._set(fact, board, ways)
+            for place, token in self._tokens(fact, ways):
+                board[place] = token
         changing: list[tuple[int, int, str]] = []
         for bit, fact in enumerate(self.mechanics.facts):
             changing += [(1 << bit, place, token) for place, token in self._tokens(fact, ways)]
         return board, changing
-
-    def _set(self, fact: Fact, board: list[str], ways: Mapping[tuple[str, str], int]) -> None:
-        for place, token in self._tokens(fact, ways):
-            board[place] = token
 
     def _tokens(self, fact: Fact, ways: Mapping[tuple[str, str], int]) -> list[tuple[int, str]]:
         """Return which tokens of the compact form a fact sets."""
@@ -273,7 +270,8 @@ def _action_of(step: tuple[str, ...], mechanics: Mechanics, facts: int) -> Groun
 
 
 def _distinct(events: list[Event]) -> tuple[Event, ...]:
-    """Return the events, each condition once, the first place kept."""
-    return tuple(
-        {event.mask: event for event in reversed(events)}[mask] for mask in dict.fromkeys(e.mask for e in events)
-    )
+    """Return the events, the first of each condition."""
+    first: dict[int, Event] = {}
+    for event in events:
+        first.setdefault(event.mask, event)
+    return tuple(first.values())

@@ -13,11 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+from horizon_bench.outside.bank_files import digest
 from horizon_bench.outside.child import ChildSimulator, serve
 from horizon_bench.outside.extras import need
 from horizon_bench.outside.simulators import Simulator, View
 from horizon_bench.outside.textworld import TextWorld
-from horizon_bench.outside.textworld_bank import LEVELS, digest
+from horizon_bench.outside.textworld_bank import LEVELS
 from horizon_bench.outside.textworld_games import Fact
 from horizon_bench.outside.textworld_house import House
 from horizon_bench.outside.textworld_rules import kind_of

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections import Counter
 from pathlib import Path
 
 import gymnasium
@@ -15,6 +16,7 @@ from horizon_bench.outside.textworld import TextWorld
 from horizon_bench.outside.textworld_bank import BANK, LEVELS, Bank, Banked, content_key, read_bank, write_bank
 from horizon_bench.outside.textworld_games import Fact, Game
 from horizon_bench.outside.textworld_played import TextWorldPlayed
+from horizon_bench.outside.textworld_rules import kind_of
 from horizon_bench.policies.expert import ExpertPolicy
 from horizon_bench.testing import LAWS, check_puzzle, limits
 from solvers.breadth_first import BreadthFirstOracle
@@ -100,7 +102,7 @@ def test_the_bank_has_starts_of_every_level_and_split() -> None:
 
 def test_every_game_has_the_same_size() -> None:
     for banked in WORLD.bank.games:
-        kinds = textworld_games.kinds(banked.game)
+        kinds = Counter(map(kind_of, {argument for fact in banked.game.facts for argument in fact[1:]}))
         assert kinds["r"] == textworld_games.ROOMS
         assert sum(count for kind, count in kinds.items() if kind not in textworld_games.FIXED) == 12
         assert len(banked.game.quest) == textworld_games.QUEST_LENGTH
@@ -231,7 +233,7 @@ def test_a_bank_is_written_as_it_was_read(tmp_path: Path) -> None:
 def test_without_the_package_new_games_are_refused_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "textworld", None)
     monkeypatch.setitem(sys.modules, "textworld.generator.data", None)
-    monkeypatch.setattr(textworld_games, "_LOADED", [])
+    textworld_games._knowledge.cache_clear()
     with pytest.raises(ImportError, match=r'pip install "horizon-bench\[outside\]"'):
         textworld_games.package_rules()
 
