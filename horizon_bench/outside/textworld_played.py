@@ -92,7 +92,6 @@ class Interpreter:
     def __init__(self, bank: str = "") -> None:
         self._plain = TextWorld(bank or None)
         self._env: Any = None
-        self._commands: tuple[str, ...] = ()
         self._objective = ""
 
     def reset(self, task: str) -> View:
@@ -108,9 +107,7 @@ class Interpreter:
         return self._view(self._env.reset(), "")
 
     def step(self, command: str) -> View:
-        """Carry out one command."""
-        if command not in self._commands:
-            return View("", self._commands, refused="not possible here")
+        """Carry out one of the admissible commands."""
         state, _, _ = self._env.step(command)
         return self._view(state, " ".join(state.feedback.split()))
 
@@ -125,7 +122,7 @@ class Interpreter:
         progress = state["_game_progression"]
         happened = tuple(bool(quest.completed) for quest in progress.quest_progressions)
         won = bool(state.won)
-        self._commands = () if won else tuple(sorted(state.admissible_commands))
+        commands = () if won else tuple(sorted(state.admissible_commands))
         text = [
             f"Your quest: {self._objective}.",
             *([answer] if answer else []),
@@ -133,7 +130,7 @@ class Interpreter:
             " ".join(state.inventory.split()),
         ]
         score = sum(happened) / len(happened)
-        return View("\n".join(text), self._commands, won, bool(state.lost), happened, score=score)
+        return View("\n".join(text), commands, won, bool(state.lost), happened, score=score)
 
 
 def package_game(house: House) -> Any:
