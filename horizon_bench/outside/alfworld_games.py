@@ -171,7 +171,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--per-type", type=int, default=2, help="games of each type and split (default 2)")
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args(arguments)
-    print(f"{make_games(chosen.folder, chosen.per_type, chosen.seed)} games in {chosen.folder}")
+    try:
+        print(f"{make_games(chosen.folder, chosen.per_type, chosen.seed)} games in {chosen.folder}")
+    except ImportError as error:
+        raise SystemExit(str(error)) from error
     return 0
 
 

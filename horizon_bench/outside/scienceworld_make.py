@@ -34,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 began = time.monotonic()
                 try:
                     known = with_machine.measure(task)
+                except ImportError:
+                    raise
                 except Exception as error:
                     # One machine that goes down costs one variation; the next call measures it.
                     with_machine.close()
@@ -47,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             failed += bool(known.problem)
             told = known.problem or f"score 100 after {len(known.gold)} commands ({level_of(len(known.gold))})"
             print(f"{number}/{len(wanted)} {task}: {told}", flush=True)
+    except ImportError as error:
+        raise SystemExit(str(error)) from error
     finally:
         with_machine.close()
     print(f"{len(wanted) - failed - crashed} of {len(wanted)} gold paths reach score 100")
