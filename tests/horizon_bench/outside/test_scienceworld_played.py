@@ -183,7 +183,9 @@ def test_closing_ends_the_machine_and_leaves_no_draft(tmp_path: Path, monkeypatc
 
 
 PARENT = """
-import sys, time
+import signal, sys, time
+# Where the tests run in the background, what they start would not hear it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from horizon_bench.outside import Trail
 from horizon_bench.outside.scienceworld import ScienceWorld
 world = ScienceWorld()
@@ -202,6 +204,9 @@ def test_no_machine_outlives_its_parent(world: ScienceWorld, how: signal.Signals
     process = int(parent.stdout.readline())
     assert Path(f"/proc/{process}").exists()
     parent.send_signal(how)
-    parent.wait(PATIENCE)
-    parent.stdout.close()
+    try:
+        parent.wait(PATIENCE)
+    finally:
+        parent.kill()
+        parent.stdout.close()
     assert ends(process)
