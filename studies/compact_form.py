@@ -40,7 +40,8 @@ def compact_faults(puzzle: Puzzle[Any, Any], states: Sequence[Any]) -> list[str]
     """
     boards = [tuple(puzzle.compact(state)) for state in states]
     replies = {move: tuple(puzzle.compact_action(move)) for state in states for move in puzzle.moves(state)}
-    known = frozenset(puzzle.vocabulary())
+    words = puzzle.vocabulary()
+    known = frozenset(words)
     used = dict.fromkeys(token for tokens in (*boards, *replies.values()) for token in tokens)
     unknown = [token for token in used if token not in known]
     faults = []
@@ -49,6 +50,8 @@ def compact_faults(puzzle: Puzzle[Any, Any], states: Sequence[Any]) -> list[str]
             "vocabulary() (every token of compact(state) and compact_action(move), by default the characters of "
             "format(state) and the words of format_action(move))"
         )
+    elif not isinstance(words, tuple | list):
+        faults.append(f"vocabulary() as a tuple or a list, not a {type(words).__name__}: tokens have places")
     elif unknown:
         faults.append(f"tokens in vocabulary(), which must name every token of boards and moves: {unknown[0]!r}")
     if len({len(tokens) for tokens in boards}) > 1 or not all(map(_plain, boards)):

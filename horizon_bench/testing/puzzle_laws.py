@@ -168,17 +168,36 @@ def action_round_trip(subject: Subject, walk: Walk) -> None:
 def tokens(subject: Subject, walk: Walk) -> None:
     """Compact tokens are of fixed number, hold no blanks, and stand in the vocabulary where there is one."""
     puzzle = subject.puzzle
-    known = set(puzzle.vocabulary())
+    words = puzzle.vocabulary()
+    demand(
+        isinstance(words, tuple | list),
+        f"vocabulary gives a {type(words).__name__}, must be a tuple or a list: a model knows tokens by their places",
+    )
+    demand(
+        subject.vocabulary_elsewhere in (None, tuple(words)),
+        "vocabulary gives another order in another process, as a set does; put its tokens in order, as sorted() does",
+    )
+    known, offered = set(words), bool(words) or type(puzzle).compact is not Puzzle.compact
     count = len(puzzle.compact(puzzle.parse(walk.start)))
     for state in follow(puzzle, walk.start, walk.choices):
         board = puzzle.compact(state)
-        demand(len(board) == count, f"compact gives {len(board)} tokens, {count} at the start")
+        demand(len(board) == count or not offered, _other_length(puzzle, len(board), count))
         used = [*board, *(token for move in puzzle.moves(state)[:20] for token in puzzle.compact_action(move))]
         for token in used:
             demand(
                 bool(token) and not any(mark.isspace() for mark in token), f"token {token!r} is empty or holds a blank"
             )
             demand(not known or token in known, f"token {token!r} is not in the vocabulary")
+
+
+def _other_length(puzzle: Puzzle[Any, Any], found: int, count: int) -> str:
+    """Return what to do about a board of another length than the start's."""
+    if type(puzzle).compact is Puzzle.compact:
+        return (
+            f"the tokens of a board are the characters of format(state): {found}, {count} at the start, must be "
+            "as many in every state; pad the board's text to one length, or write compact(state)"
+        )
+    return f"compact gives {found} tokens, {count} at the start"
 
 
 def arrays(subject: Subject, walk: Walk) -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import pickle
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -44,6 +49,11 @@ class Subject:
     @cached_property
     def _oracles(self) -> dict[str, Any]:
         return {}
+
+    @cached_property
+    def vocabulary_elsewhere(self) -> tuple[str, ...] | None:
+        """The puzzle's tokens in another process, which hashes texts otherwise; None where it cannot be asked there."""
+        return _elsewhere(self.puzzle) if self.puzzle.vocabulary() else None
 
     @cached_property
     def known_moves(self) -> tuple[Any, ...]:
@@ -98,6 +108,28 @@ def find_subject(
     if isinstance(puzzle, str) and puzzle in FAMILIES.values():
         return _from_env(PuzzleEnv(puzzle=puzzle, **arguments), starts, {"puzzle": puzzle})
     return _with_starts(make_puzzle(puzzle, arguments.get("size")), starts, {"puzzle": puzzle, **arguments})
+
+
+_ASKED = """
+import json, pickle, sys
+sys.path[:], puzzle = json.loads(sys.argv[1]), sys.stdin.buffer.read()
+print(json.dumps(list(pickle.loads(puzzle).vocabulary())))
+"""
+
+
+def _elsewhere(puzzle: Puzzle[Any, Any]) -> tuple[str, ...] | None:
+    """Return the vocabulary of a puzzle in a new process; None for a puzzle that cannot be sent there."""
+    try:
+        answer = subprocess.run(
+            [sys.executable, "-c", _ASKED, json.dumps(sys.path)],
+            input=pickle.dumps(puzzle),
+            capture_output=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": "random"},
+        )
+        return tuple(json.loads(answer.stdout.splitlines()[-1]))  # Its module may print something before.
+    except (OSError, subprocess.CalledProcessError, pickle.PicklingError, AttributeError, TypeError, ValueError):
+        return None
 
 
 class _Constant:

@@ -9,6 +9,7 @@ import pytest
 from lights_out import LightsOut
 
 from horizon_bench.testing import LAWS, LawError, check_puzzle
+from puzzles.base import Puzzle
 from solvers import BreadthFirstOracle
 
 
@@ -256,3 +257,45 @@ def test_unknown_laws_and_missing_starts_are_refused():
         check_puzzle(NoStarts)
     with pytest.raises(ValueError, match=r"must be a subclass of puzzles\.base\.Puzzle"):
         check_puzzle(int)
+
+
+class Grows(LightsOut):
+    """Texts of states have different lengths; no compact form of its own."""
+
+    compact = Puzzle.compact
+
+    def parse(self, text):
+        return super().parse(text.ljust(self.size**2, "0"))
+
+    def format(self, state):
+        return super().format(state).rstrip("0")
+
+
+class GrowsWithoutTokens(Grows):
+    def vocabulary(self):
+        return ()
+
+
+class HoldsTokensInASet(LightsOut):
+    def vocabulary(self):
+        return frozenset(super().vocabulary())
+
+
+def test_boards_of_different_lengths_are_told_the_way_out_and_let_be_where_no_tokens_are_offered():
+    with pytest.raises(LawError, match="pad the board's text to one length, or write compact"):
+        check_puzzle(Grows, laws=["tokens"], max_examples=30)
+    check_puzzle(GrowsWithoutTokens, laws=["tokens", "observation in its space"], max_examples=30)
+
+
+def test_a_vocabulary_is_no_set():
+    with pytest.raises(LawError, match="vocabulary gives a frozenset, must be a tuple or a list"):
+        check_puzzle(HoldsTokensInASet, laws=["tokens"], max_examples=1)
+
+
+def test_the_order_of_a_vocabulary_is_that_of_every_process(tmp_path, monkeypatch):
+    lines = ("from lights_out import LightsOut", "class Shuffled(LightsOut):", "    def vocabulary(self):")
+    result = "        return tuple(set(super().vocabulary()))"
+    (tmp_path / "shuffled.py").write_text("\n".join([*lines, result]), encoding="utf8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(LawError, match="another order in another process"):
+        check_puzzle("shuffled:Shuffled", laws=["tokens"], max_examples=1)
