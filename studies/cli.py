@@ -15,8 +15,10 @@ import logging
 import os
 import re
 import shlex
+import signal
 import sys
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
@@ -109,7 +111,7 @@ COMMANDS: dict[str, Command] = {
     ),
     "play": Command("studies.commands.play", "Play", "Play an instance yourself in the terminal.", "--level T1"),
     "replay": Command(
-        "studies.commands.replay", "Replay", "Watch recorded episodes board by board.", "episodes.parquet"
+        "studies.commands.replay", "Replay", "Watch recorded episodes board by board.", "results/smoke/CELL/0"
     ),
 }
 
@@ -121,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: words after the program's name; the process's own by default.
 
     Returns:
-        0 done, 1 failed with one clear line, 2 wrong usage, 130 interrupted, 141 reader went away.
+        0 done, 1 failed with one clear line, 2 wrong usage, 130 interrupted, 141 reader went away, 143 terminated.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
@@ -130,12 +132,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", level=logging.WARNING)
     try:
-        status = dispatch(words)
+        with _terminable():
+            status = dispatch(words)
         sys.stdout.flush()
         return status
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         _complain(_interruption(words))
-        return 130
+        return 143 if isinstance(stop, Terminated) else 130
     except BrokenPipeError:
         _give_up_output()
         return 141
@@ -147,6 +150,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(f"{PROGRAM}: {in_words(error)}")
         _give_up_output()
         return 1
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was asked to end (SIGTERM), which stops a command as Ctrl-C does."""
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM raise `Terminated`, unless somebody has settled already what it does."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _terminate(number: int, frame: object) -> None:
+    raise Terminated
 
 
 def _give_up_output() -> None:
@@ -222,6 +246,8 @@ def condense(box: str) -> str:
     texts = [" ".join(section.split()) for section in sections]
     text = texts[1] if len(texts) > 1 else texts[0]
     text = text[:1].lower() + text[1:]
+    if number := re.search(r"parsing (\S+):.*(literal for int\(\) with base 10|string to float): ('[^']*')", text):
+        return f"{number[1]} is {number[3]}, must be a {'whole ' if 'int' in number[2] else ''}number"
     for section in texts[2:]:
         match = re.search(r"Perhaps you meant:?\s+(--?[\w-]+)", section)
         if match:

@@ -32,4 +32,6 @@ def import_own(kind: str, spec: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ValueError(f"cannot import module {module!r} of {kind} {spec!r}: {error}") from error
+        missing = isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]
+        hint = f"; run the command in the folder that holds {module}" if missing else ""
+        raise ValueError(f"cannot import module {module!r} of {kind} {spec!r}: {error}{hint}") from error

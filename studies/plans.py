@@ -12,6 +12,7 @@ import numpy as np
 from horizon_bench.policies.expert import ExpertPolicy
 from horizon_bench.rollout import rollout
 from horizon_bench.training.estimates import Estimate, Load, ModelShape, estimate, find_shape
+from reports.panels import counted
 from studies.language import LanguageTraining, played
 from studies.named_policies import expert_actions
 from studies.recipe import instances, test_levels
@@ -108,7 +109,7 @@ def announced(jobs: Sequence[CellJob], gpu: str, count: int, *, sharded: bool) -
     yield f"{model}: estimate of the run that takes most memory ({name}), see docs/scale.md for the formula"
     yield from (f"  {line}" for line in largest.lines(gpu, count, sharded=sharded))
     hours = sum(one.hours * len(alike) for one, alike in made)
-    yield f"  {len(trained)} runs that train, one after another on these GPUs: about {hours:.0f} h"
+    yield f"  {counted([len(trained)], 'trained run')}, one after another on these GPUs: about {hours:.0f} h"
 
 
 def at_hand(model: str) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reports import done
+from reports.panels import counted
 from studies.display import clock_text, make_display
 from studies.factors import Cell
 from studies.folder import ERROR_NAME
@@ -127,10 +128,12 @@ def run_study(
         jobs = plan(study, cells, seeds, preset, results, finished, track)
         skipped = len(cells) * len(seeds) - sum(not job.argument.supervised_only for job in jobs)
         if skipped:
-            print(f"{skipped} finished runs in {results / study} are kept as they are", flush=True)
+            kept = "it is" if skipped == 1 else "they are"
+            print(f"{counted([skipped], 'finished run')} in {results / study}: kept as {kept}", flush=True)
         if jobs:
             expected = clock_text(sum(job.cost for job in jobs) / max(workers, 1))
-            print(f"{len(jobs)} jobs, {workers} workers, about {expected}; Ctrl-C stops, the same command resumes")
+            busy = f"{counted([len(jobs)], 'job')}, {counted([workers], 'worker')}"
+            print(f"{busy}, about {expected}; Ctrl-C stops, the same command resumes")
         return _work_off(jobs, work, workers, scope / LOG_NAME, ray, gpus)
 
 

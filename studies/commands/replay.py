@@ -9,6 +9,10 @@ from typing import Any, Literal
 
 import tyro
 
+STORED = "episodes.parquet"
+SHOWN = 3
+"""Folders that an error names."""
+
 
 @dataclass(frozen=True)
 class Recording:
@@ -34,7 +38,8 @@ class Replay:
     """Watch a recorded episode board by board."""
 
     episodes: tyro.conf.Positional[Path]
-    """`episodes.parquet` or the folder of a run, or JSON: one object (or a list) with `puzzle`, `start` and `turns`."""
+    """The folder of a run, such as results/smoke/CELL/0, or its `episodes.parquet`; or JSON: one object (or a list)
+    with `puzzle`, `start` and `turns`."""
     index: int = 0
     """Which episode of the file, from 0; negative ones count from the end."""
     form: Literal["text", "gif", "strip"] = "text"
@@ -81,8 +86,11 @@ def read_recordings(path: Path) -> list[Recording]:
         ValueError: naming the file and what is wrong with it.
         FileNotFoundError: if there is no such file.
     """
+    asked = path
     if path.is_dir():
-        path /= "episodes.parquet"
+        path /= STORED
+    if not path.exists():
+        raise FileNotFoundError(f"no episodes at {path}; {_way_out(asked)}")
     if path.suffix != ".json":
         from reports.episode_store import read_episodes
 
@@ -110,6 +118,16 @@ def read_recordings(path: Path) -> list[Recording]:
     if not found:
         raise ValueError(f"{path} holds no episodes")
     return found
+
+
+def _way_out(asked: Path) -> str:
+    """Return what a good path looks like: some that there are below the folder asked for, else below `results`."""
+    below = asked if asked.is_dir() else Path("results")
+    found = sorted(path.parent for depth in (1, 2, 3) for path in below.glob("*/" * depth + STORED))
+    if not found:
+        return "give the folder of a run, such as results/smoke/CELL/0"
+    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return f"give the folder of a run, such as {', '.join(map(str, found[:SHOWN]))}{more}"
 
 
 def _texts(moves: object) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ class ResultsMigrate:
     def run(self) -> int:
         """Rewrite, and say what was done and where the copies are."""
         from reports.migrate import migrate_run, outdated, run_folders
+        from reports.panels import counted
         from reports.schema import SCHEMA_VERSION
         from studies.locks import locked
 
@@ -33,10 +34,11 @@ class ResultsMigrate:
             raise ValueError(f"no results folder at {self.results}")
         runs = run_folders(self.results)
         old = [path for run in runs for path in outdated(run)]  # refuses newer files before anything is changed
+        among = counted([len(runs)], "run")
         if self.dry_run:
             for path in old:
                 print(path)
-            print(f"{len(old)} files of {len(runs)} runs would be rewritten in schema {SCHEMA_VERSION}")
+            print(f"{counted([len(old)], 'file')} of {among} would be rewritten in schema {SCHEMA_VERSION}")
             return 0
         changed = 0
         problems: list[str] = []
@@ -47,7 +49,7 @@ class ResultsMigrate:
             problems += done.problems
             if done.changed:
                 print(f"{run}: {', '.join(path.name for path in done.changed)}; copies in {done.backup}", flush=True)
-        print(f"{changed} files of {len(runs)} runs rewritten in schema {SCHEMA_VERSION}")
+        print(f"{counted([changed], 'file')} of {among} rewritten in schema {SCHEMA_VERSION}")
         for line in problems:
             print(line, file=sys.stderr)
         return 1 if problems else 0

@@ -52,6 +52,9 @@ def test_without_a_command_the_help_is_shown_and_the_status_says_wrong_usage(wor
         (["study", "rnu", "smoke"], ["unknown command 'study rnu'", "did you mean 'study run'"]),
         (["study", "run", "smoke", "--worker", "3"], ["--worker", "did you mean --workers?"]),
         (["study", "run", "smoke", "--workers", "many"], ["--workers", "'many'"]),
+        (["eval", "expert", "--puzzles", "two"], ["eval: --puzzles is 'two', must be a whole number"]),
+        (["eval", "expert", "--error-rate", "two"], ["--error-rate is 'two', must be a number"]),
+        (["study", "run", "smoke", "--updates", "two"], ["--updates is 'two', must be a whole number"]),
         (["study", "run"], ["STUDY", "missing"]),
         (["eval", "expert", "--split", "tset"], ["invalid choice 'tset'", "did you mean 'test'?"]),
         (["eval", "expert", "surplus"], ["surplus"]),
@@ -75,7 +78,7 @@ def test_wrong_usage_gives_one_clear_line_and_status_2(
         (["study", "run", "study-sudoku-marco-t3-outcome"], "did you mean 'macro'"),
         (["study", "run", "smoke", "--preset", "cup"], "did you mean 'cpu'"),
         (["study", "run", "smoke", "--seeds", "0"], "seeds at least 1"),
-        (["study", "run", "horizon", "--puzzle", "nowhere_at_all:Thing"], "cannot import module 'nowhere_at_all'"),
+        (["study", "run", "horizon", "--puzzle", "nowhere_at_all:Thing"], "in the folder that holds nowhere_at_all"),
         (["study", "run", "horizon", "--puzzle", "thing"], "MODULE:NAME"),
         (["study", "list", "--family", "x"], "unknown family"),
         (["report", "no/such/folder"], "no results folder at no/such/folder"),
@@ -188,7 +191,10 @@ def test_solving_starts_without_training_or_plotting() -> None:
     assert result.stdout.splitlines()[-1] == "0 []"
 
 
-def test_ctrl_c_ends_a_study_with_its_workers(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_and_kill_end_a_study_with_its_workers(
+    tmp_path: pathlib.Path, number: signal.Signals, status: int
+) -> None:
     command = [sys.executable, "-m", "studies.cli", "study", "run", "execution", "--results", str(tmp_path)]
     # Background jobs of a shell, and so some CI runners, start with Ctrl-C ignored, which children inherit.
     process = subprocess.Popen(
@@ -202,8 +208,8 @@ def test_ctrl_c_ends_a_study_with_its_workers(tmp_path: pathlib.Path) -> None:
     assert process.stderr is not None
     assert "jobs" in process.stdout.readline()
     time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 130
+    process.send_signal(number)
+    assert process.wait(timeout=30) == status
     error = process.stderr.read()
     assert f"To go on: horizon-bench study run execution --results {tmp_path}" in error
     assert "Traceback" not in error

@@ -1,6 +1,7 @@
 """Recorded episodes as text, GIF and strip."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -90,5 +91,18 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 def test_a_folder_without_episodes_says_which_file_is_missing(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no episodes at .*episodes\.parquet"):
+    with pytest.raises(FileNotFoundError, match=r"no episodes at .*episodes\.parquet; .* such as results/smoke/CELL/0"):
         Replay(tmp_path).run()
+
+
+def test_runs_that_there_are_are_named(tmp_path, monkeypatch):
+    for cell in "abcde":
+        run = tmp_path / "results" / "smoke" / cell / "0"
+        run.mkdir(parents=True)
+        (run / "episodes.parquet").touch()
+    monkeypatch.chdir(tmp_path)
+    named = "such as results/smoke/a/0, results/smoke/b/0, results/smoke/c/0 and 2 more"
+    with pytest.raises(FileNotFoundError, match=rf"no episodes at nofile\.parquet; .*{named}"):
+        Replay(Path("nofile.parquet")).run()
+    with pytest.raises(FileNotFoundError, match=rf"no episodes at results/episodes\.parquet; .*{named}"):
+        Replay(Path("results")).run()

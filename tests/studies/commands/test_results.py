@@ -30,12 +30,12 @@ def test_older_results_are_rewritten_once_with_copies(
     before = content_of(results)
     assert main(["results", "migrate", str(results), "--dry-run"]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[-1] == f"3 files of 1 runs would be rewritten in schema {SCHEMA_VERSION}"
+    assert said[-1] == f"3 files of 1 run would be rewritten in schema {SCHEMA_VERSION}"
     assert content_of(results) == before
     assert main(["results", "migrate", str(results)]) == 0
     first, last = capsys.readouterr().out.splitlines()
     assert "cell.json, records.jsonl, timings.jsonl; copies in " in first
-    assert last == f"3 files of 1 runs rewritten in schema {SCHEMA_VERSION}"
+    assert last == f"3 files of 1 run rewritten in schema {SCHEMA_VERSION}"
     after = content_of(results)
     for name, content in before.items():
         if name in after and after[name] != content and not name.endswith("done.json"):
@@ -47,7 +47,7 @@ def test_older_results_are_rewritten_once_with_copies(
         for line in after[name].splitlines()
     )
     assert main(["results", "migrate", str(results)]) == 0
-    assert capsys.readouterr().out == f"0 files of 1 runs rewritten in schema {SCHEMA_VERSION}\n"
+    assert capsys.readouterr().out == f"0 files of 1 run rewritten in schema {SCHEMA_VERSION}\n"
 
 
 def test_a_run_in_use_and_a_newer_one_are_left_alone(results: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,7 +73,7 @@ def test_a_damaged_file_is_named_and_the_others_are_rewritten(
     path.write_bytes(damaged)
     assert main(["results", "migrate", str(results)]) == 1
     said = capsys.readouterr()
-    assert "2 files of 1 runs" in said.out
+    assert "2 files of 1 run" in said.out
     assert f"{path}:2: not a record" in said.err
     assert path.read_bytes() == damaged
 
