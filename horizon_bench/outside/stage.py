@@ -65,8 +65,6 @@ class Stage:
             return self.step(Trail(trail.task, trail.commands[:-1]), trail.commands[-1])
         simulator = self._replayed(trail)
         if isinstance(simulator, str):
-            # Whatever took this one down may have taken the others: the second try begins with none.
-            _close_all(self._live, self._process)
             simulator = self._replayed(trail)
         if isinstance(simulator, str):
             raise CrashError(f"task {trail.task!r} cannot be started: {simulator}")
@@ -120,7 +118,6 @@ class Stage:
                 else:
                     self._live.append((trail if stays else None, simulator))
                     return answer
-            _close_all(self._live, self._process)
         raise CrashError(reason)
 
     def close(self) -> None:
@@ -171,13 +168,13 @@ class Stage:
             self._commands -= len(self._views.popitem(last=False)[1].commands)
         return view
 
-    @staticmethod
-    def _drop(simulator: Simulator | None, error: Exception) -> str:
-        """Close a simulator that went down; return why."""
+    def _drop(self, simulator: Simulator | None, error: Exception) -> str:
+        """Close a simulator that went down, and the others, for what took it may have taken them; return why."""
         reason = writable(" ".join(f"{type(error).__name__}: {error}".split()))
         _LOG.warning("the simulator went down: %s", reason)
         if simulator is not None:
             _close(simulator)
+        _close_all(self._live, self._process)
         return reason
 
     def _forget_parents(self) -> None:

@@ -56,6 +56,27 @@ def test_why_a_world_went_down_is_one_line_that_can_be_written_to_a_file() -> No
     assert Stage(Falls).step(START, "go east").text == "The world has crashed: OSError: lost ?"
 
 
+def test_simulators_that_went_down_together_cost_one_step() -> None:
+    class Mortal(CorridorSimulator):
+        dead = False
+
+        def step(self, command: str) -> View:
+            if self.dead:
+                raise BrokenPipeError("the process is gone")
+            return super().step(command)
+
+    crowd = Stage(Mortal, most_live=3)
+    for _ in range(3):
+        crowd._views.clear()
+        crowd.view(START)
+    assert len(crowd._live) == 3
+    for _, simulator in crowd._live:
+        simulator.dead = True  # type: ignore[attr-defined]
+    assert crowd.step(START, "go east").crash
+    assert not crowd.step(START, "go east").crash
+    crowd.close()
+
+
 def test_long_lists_of_commands_push_older_ones_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stage, "_MOST_COMMANDS", 2500)
     kept = Stage(lambda: teller(View("", tuple(f"take thing {number}" for number in range(1000)))))

@@ -23,7 +23,7 @@ from horizon_bench.testing import LAWS, check_puzzle, limits
 WORLD = TextWorld()
 PLAYED = "horizon_bench.outside.textworld_played:TextWorldPlayed"
 SHORT = WORLD.starts("W1", "test")[0]
-EPISODES = 1000
+EPISODES = 300
 
 
 def test_the_bank_holds_the_rules_and_the_games_of_the_package() -> None:
