@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 ROW_WIDTH = 72
 """Letters of a condition's name in one line of a forest."""
+_CHARACTER = 4.4
+"""Width of a letter of a level's name, in points."""
 
 
 def draw_points(axes: Axes, panel: Panel) -> Axes:
@@ -158,9 +160,15 @@ def _mark_collapse(axes: Axes, x: float, y: float, colour: str) -> None:
 
 
 def _level_ticks(axes: Axes, panel: Panel) -> None:
-    """Write the levels' names along the upper edge, where they do not crowd each other."""
+    """Write the levels' names along the upper edge; those that would print over each other stand together."""
     places = {point.label: point.x for series in panel.series for point in series.points if point.label}
-    for label, x in places.items():
+    names: list[tuple[str, float]] = []
+    for label, x in sorted(places.items(), key=lambda place: place[1]):
+        while names and _gap(axes, names[-1], (label, x)) < _CHARACTER:
+            before, there = names.pop()
+            label, x = f"{before}, {label}", (there + x) / 2
+        names.append((label, x))
+    for label, x in names:
         axes.annotate(
             label,
             (x, 1.0),
@@ -173,6 +181,13 @@ def _level_ticks(axes: Axes, panel: Panel) -> None:
             color=INK,
             alpha=0.65,
         )
+
+
+def _gap(axes: Axes, one: tuple[str, float], other: tuple[str, float]) -> float:
+    """Return the space between two names of levels, in points."""
+    low, high = axes.get_xlim()
+    width = axes.get_window_extent().width * 72 / axes.figure.dpi
+    return width * (other[1] - one[1]) / (high - low) - _CHARACTER * (len(one[0]) + len(other[0])) / 2
 
 
 def _span(panel: Panel) -> float:

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 
 from reports.conditions import Condition, conditions_of
 from reports.figures import FIGURES, FigureKind, credit_map, draw, find_figure, png_bytes, svg_bytes
+from reports.figures.charts import draw_points
 from reports.figures.style import INTERFACE_COLOURS, colour_of, look_of, write_figure
 from reports.inline import inline_svg
-from reports.panels import Heat, Panel, Series, Timeline, marked
+from reports.intervals import Estimate
+from reports.panels import Heat, Panel, Point, Series, Timeline, marked
 from reports.results import Results, load_results
 
 
@@ -162,3 +165,21 @@ def test_no_word_of_a_forest_reaches_another_or_the_edge_of_the_picture(risky: R
     with Image.open(io.BytesIO(png_bytes(figure))) as picture:
         right = np.asarray(picture.convert("L"))[:, -3:]
     assert right.min() == 255
+
+
+@pytest.mark.parametrize(
+    ("distances", "shown"), [((5, 19, 400), {"short, medium", "long"}), ((5, 60, 127), {"short", "medium", "long"})]
+)
+def test_levels_that_lie_close_together_are_named_side_by_side(distances: tuple[int, ...], shown: set[str]) -> None:
+    estimate = Estimate(0.5, 0.4, 0.6, 10, 1)
+    places = zip(("short", "medium", "long"), distances, strict=True)
+    points = tuple(Point(float(x), estimate, label) for label, x in places)
+    curve = ((1.0, 0.9), (760.0 if shown == {"short, medium", "long"} else 130.0, 0.1))
+    panel = Panel(
+        "untrained", "distance", "success", (Series("expert", "atomic", "outcome", "rl", points, curve=curve),)
+    )
+    axes = draw_points(Figure(figsize=(5, 4)).subplots(), panel)
+    texts = [text for text in axes.texts if text.get_text() in shown]
+    assert {text.get_text() for text in axes.texts} == shown
+    boxes = sorted((box.x0, box.x1) for box in (text.get_window_extent() for text in texts))
+    assert all(left[1] < right[0] for left, right in itertools.pairwise(boxes))
