@@ -20,7 +20,7 @@ import gymnasium
 
 import solvers
 from curricula import Instance
-from horizon_bench.envs.instances import find_maker
+from horizon_bench.envs.instances import make_puzzle
 from puzzles import PUZZLES, Puzzle
 from puzzles.names import check_name, did_you_mean
 from solvers.base import Oracle
@@ -54,7 +54,7 @@ def scale_of(name: str) -> Scale:
 @lru_cache(maxsize=16)
 def _stated_levels(spec: str) -> tuple[str, ...]:
     """Return the levels that a puzzle states itself, () where it states none."""
-    return find_maker(spec)().levels()
+    return make_puzzle(spec, None).levels()
 
 
 def level_names(spec: str) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ def starts_of(spec: str, level: str, split: str, most: int | None = None) -> lis
 @lru_cache(maxsize=64)
 def _stated_starts(spec: str, level: str, split: str, most: int | None) -> tuple[Instance, ...]:
     """Return instances of a level that the puzzle states itself."""
-    puzzle = find_maker(spec)()
+    puzzle = make_puzzle(spec, None)
     found = []
     for text in puzzle.starts(level, split)[:most]:
         distance = solvers.oracle(puzzle, puzzle.parse(text)).distance
@@ -116,7 +116,7 @@ def graded_starts(spec: str) -> tuple[Instance, ...]:
     Raises:
         ValueError: if there are too few different starts that can be solved.
     """
-    puzzle = find_maker(spec)()
+    puzzle = make_puzzle(spec, None)
     starts = [(distance, puzzle.key(state), puzzle.format(state)) for state, distance in _explore(puzzle)]
     by_key = {key: distance for distance, key, _ in sorted(starts, reverse=True)}
     if len(by_key) < FEWEST_KEYS:

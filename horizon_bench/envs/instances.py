@@ -192,12 +192,22 @@ def make_puzzle(puzzle: PuzzleName, size: int | None, **options: Any) -> Puzzle[
         options: further keyword arguments of its maker.
 
     Raises:
-        ValueError: if there is no such puzzle, it takes no size, or its maker makes anything else.
+        ValueError: if there is no such puzzle, it takes no size, its maker needs other arguments or makes anything
+            else, or it has the name of another puzzle.
     """
     maker = find_maker(puzzle)
-    made: Any = maker(**_size_options(maker, puzzle, size), **options)
+    given = {**_size_options(maker, puzzle, size), **options}
+    try:
+        inspect.signature(maker).bind(**given)
+    except TypeError as error:
+        raise ValueError(
+            f"puzzle {puzzle!r} cannot be made with {', '.join(given) or 'no arguments'} ({error}); give its arguments "
+            "defaults, or name a function that makes it"
+        ) from error
+    made: Any = maker(**given)
     if not isinstance(made, Puzzle):
         raise ValueError(f"puzzle {puzzle!r} makes {made!r:.80}, must make a subclass of puzzles.base.Puzzle")
+    solvers.check_owner(made)
     return made
 
 

@@ -19,6 +19,7 @@ from curricula.instances import Instance, read_instances
 from horizon_bench.envs import INTERFACES, ready_id
 from horizon_bench.envs.registration import PLAYED
 from horizon_bench.testing import check_puzzle
+from solvers import oracle
 
 NOT_HERE = tuple(f"horizon_bench/{name}-v0" for name in PLAYED)
 """Worlds that only their own packages can play; `tox -e outside` tests them."""
@@ -149,6 +150,17 @@ def test_what_a_puzzle_of_your_own_does_not_offer_is_named(tmp_path):
         gymnasium.make("horizon_bench/Puzzle-v0", puzzle=Sized, size=3)
     with pytest.raises(ValueError, match="name a level, or a bank file"):
         gymnasium.make("horizon_bench/Puzzle-v0", puzzle=Sized, bank=str(tmp_path))
+
+
+def test_a_puzzle_that_needs_arguments_or_has_the_name_of_another_is_named():
+    class Named(LightsOut):
+        name = "sudoku"
+
+    with pytest.raises(ValueError, match=r"cannot be made with no arguments \(missing a required argument: 'rows'\)"):
+        gymnasium.make("horizon_bench/Puzzle-v0", puzzle=Lamps)
+    for use in (lambda: gymnasium.make("horizon_bench/Puzzle-v0", puzzle=Named), lambda: oracle(Named(), (1,) * 9)):
+        with pytest.raises(ValueError, match=r"'sudoku', which belongs to puzzles\.sudoku\.Sudoku"):
+            use()
 
 
 def test_puzzle_of_your_own_under_its_own_id():
