@@ -161,7 +161,14 @@ def conditions_of(results: Results) -> tuple[Condition, ...]:
             groups[(run.cell.study, run.cell.cell, *key)].append((run, rows))
     made = [_condition(key, parts) for key, parts in groups.items()]
     order = list(PHASES)
-    made.sort(key=lambda one: (one.cell.study, order.index(one.phase) if one.phase in order else -1))
+    trained = {study_board(one.cell) for one in made if one.phase in ("sft", "rl")}
+
+    def place(one: Condition) -> tuple[str, bool, int]:
+        """Boards with trained policies come first in their study."""
+        phase = order.index(one.phase) if one.phase in order else -1
+        return one.cell.study, study_board(one.cell) not in trained, phase
+
+    made.sort(key=place)
     return _named(_without_repeats(made))
 
 

@@ -32,6 +32,9 @@ class Accumulation:
     Where all attempts ended alike, its interval is the measured one's (Wilson), moved by the closed form.
     """
 
+    final: bool
+    """Whether an error is the end in this condition: no attempt was solved in more decisions than the goal distance."""
+
     @property
     def agrees(self) -> bool:
         """Whether the interval of the difference holds 0."""
@@ -70,4 +73,5 @@ def _accumulation(one: Condition, mistake: float, level: str) -> Accumulation:
         measured=measured,
         closed_form=closed,
         difference=difference,
+        final=all(row.decisions == row.distance for row in one.records if row.solved),
     )

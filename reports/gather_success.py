@@ -153,7 +153,7 @@ def _technique_map(one: Condition) -> Heat:
         tuple(techniques),
         tuple(values),
         tuple(texts),
-        note=f"avg@{one.k}; n in each field: puzzles; {counted([len(one.seeds)], 'seed')}",
+        note=f"avg@{one.k}; n: puzzles that differ by more than symmetry; {counted([len(one.seeds)], 'seed')}",
     )
 
 

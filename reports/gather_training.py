@@ -49,8 +49,8 @@ def training_panels(runs: Sequence[Run]) -> tuple[Panel, ...]:
         series = [one for members in cells if (one := _training_series(members))]
         if series:
             note = (
-                f"{seeds_of(cells)}; bands: 95 % intervals over seeds and puzzles; thin lines: single seeds; "
-                "\N{MULTIPLICATION X}: collapse"
+                f"{seeds_of(cells)}; bands: 95 % intervals over seeds and puzzles; thin lines: single seeds"
+                f"{_cross(series, 'collapse')}"
             )
             panels.append(Panel(title, "RL update", "success at evaluation (%)", marked(series), note=note))
     return tuple(panels)
@@ -70,8 +70,8 @@ def metric_panels(runs: Sequence[Run], metric: str) -> tuple[Panel, ...]:
         series = [one for members in cells if (one := _metric_series(members, metric))]
         if series and not (metric in DRAWN_IF_CHANGING and _flat(series)):
             note = (
-                f"mean over {seeds_of(cells)}; thin lines: single seeds, running mean of 5 updates; "
-                "\N{MULTIPLICATION X}: collapse"
+                f"mean over {seeds_of(cells)}; thin lines: single seeds, running mean of 5 updates"
+                f"{_cross(series, 'collapse')}"
             )
             panels.append(Panel(title, "RL update", label, marked(series), percent, note=note))
     return tuple(panels)
@@ -90,8 +90,8 @@ def cost_panels(runs: Sequence[Run], cost: str) -> tuple[Panel, ...]:
         series = [one for members in cells if (one := _cost_series(members, cost))]
         if series:
             note = (
-                f"{seeds_of(cells)}, cost averaged over them; bands: 95 % intervals over seeds and puzzles; "
-                "\N{MULTIPLICATION X}: a seed collapsed and counts as failed from there on"
+                f"{seeds_of(cells)}, cost averaged over them; bands: 95 % intervals over seeds and puzzles"
+                f"{_cross(series, 'a seed collapsed and counts as failed from there on')}"
             )
             panels.append(Panel(title, COSTS[cost], "success at evaluation (%)", marked(series), note=note))
     return tuple(panels)
@@ -147,6 +147,11 @@ def training_facets(runs: Iterable[Run]) -> list[tuple[str, list[list[Run]]]]:
 def seeds_of(cells: Iterable[Sequence[Run]]) -> str:
     """Return how many seeds the cells of a panel have, as part of its caption."""
     return counted(map(len, cells), "seed")
+
+
+def _cross(series: Iterable[Series], words: str) -> str:
+    """Return the part of a caption that says what a cross means, where one is drawn."""
+    return f"; \N{MULTIPLICATION X}: {words}" if any(one.collapses for one in series) else ""
 
 
 def _grid(rows: Sequence[EvaluationRecord]) -> Grid:

@@ -63,7 +63,16 @@ class HorizonFit:
         return np.asarray(np.exp(-((np.asarray(distances) / self.scale) ** self.shape)))
 
     def format(self) -> str:
-        """Return H50 and its interval as text, marked where it lies outside the tested distances."""
+        """Return H50 and its interval as text, marked where it lies outside the tested distances.
+
+        An interval wholly outside says no more than the mark, and one without width is none: both are left out.
+        """
+        if self.high < self.nearest:
+            return f"< {self.nearest}"
+        if self.low > self.furthest:
+            return f"> {self.furthest}"
+        if self.low == self.high:
+            return f"{self.h50:.1f} [\N{EM DASH}]"
         if self.h50 < self.nearest:
             return f"< {self.nearest} (about {self.h50:.1f} [{self.low:.1f}, {self.high:.1f}])"
         if self.h50 > self.furthest:

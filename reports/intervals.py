@@ -1,9 +1,9 @@
 """How sure a score is: Wilson intervals, and a bootstrap that resamples seeds and puzzles, never attempts.
 
 Attempts at one puzzle are no independent evidence about a condition; runs and puzzles are. Where every value is the
-same (an all-zero cell), a bootstrap sees no spread and a Wilson interval takes its place; its trials are the puzzles
-that differ by more than symmetry, so that seeds, attempts and symmetric copies add none. Every function that draws
-takes a generator.
+same (an all-zero cell, a single puzzle), a bootstrap sees no spread and a Wilson interval takes its place; its trials
+are the puzzles that differ by more than symmetry, so that seeds, attempts and symmetric copies add none. Every
+function that draws takes a generator.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class Estimate:
 
     value: float
     low: float
+    """NaN, as `high`, where no interval can be had: of an aggregate over runs with a single one."""
     high: float
     puzzles: int
     """Puzzles, symmetric copies of one counted each."""
@@ -38,8 +39,10 @@ class Estimate:
     """`bootstrap` over seeds and puzzles, or `wilson` over puzzles that differ by more than symmetry."""
 
     def format(self, scale: float = 100.0, digits: int = 1, sign: bool = False) -> str:
-        """Return `12.5 [10.1, 15.0]`, scaled (to percent unless told)."""
+        """Return `12.5 [10.1, 15.0]`, scaled (to percent unless told); a dash for an interval that cannot be had."""
         plus = "+" if sign else ""
+        if np.isnan(self.low):
+            return f"{scale * self.value:{plus}.{digits}f} [\N{EM DASH}]".replace("-", "\N{MINUS SIGN}")
         numbers = (f"{scale * number:{plus}.{digits}f}" for number in (self.value, self.low, self.high))
         return "{} [{}, {}]".format(*(number.replace("-", "\N{MINUS SIGN}") for number in numbers))
 
@@ -133,7 +136,8 @@ def mean_estimate(
 ) -> Estimate:
     """Return the mean of values between 0 and 1 with its interval.
 
-    Where all are 0, or all 1, it is Wilson's over the puzzles that differ by more than symmetry.
+    Where they are all alike, as those of a single puzzle are, it is Wilson's over the puzzles that differ by more than
+    symmetry.
 
     Raises:
         ValueError: if the grid is empty.
@@ -142,11 +146,13 @@ def mean_estimate(
     if not present.size:
         raise ValueError("no run saw any puzzle here, so there is nothing to average")
     value, puzzles, seeds = float(present.mean()), len(grid.puzzles), len(grid.seeds)
-    if present.min() == present.max() and present[0] in (0.0, 1.0):
+    low = high = value
+    if present.min() < present.max():
+        low, high = quantiles(weighted_means(grid, *weights(grid, rng, resamples)), confidence)
+    if low == high:
         trials = grid.trials()
         low, high = wilson(value * trials, trials, confidence)
         return Estimate(value, low, high, puzzles, seeds, "wilson")
-    low, high = quantiles(weighted_means(grid, *weights(grid, rng, resamples)), confidence)
     return Estimate(value, min(low, value), max(high, value), puzzles, seeds)
 
 
@@ -201,7 +207,12 @@ def gap_estimate(
 def interquartile_estimate(
     scores: FloatArray, rng: np.random.Generator, confidence: float = 0.95, resamples: int = RESAMPLES
 ) -> Estimate:
-    """Return the interquartile mean of scores, shape [runs, tasks]; runs are resampled within each task."""
+    """Return the interquartile mean of scores, shape [runs, tasks]; runs are resampled within each task.
+
+    A single run leaves nothing to resample, so it has no interval.
+    """
+    if len(scores) == 1:
+        return Estimate(interquartile_mean(scores), np.nan, np.nan, scores.shape[1], 1)
     resampled = [interquartile_mean(_redraw(scores, rng)) for _ in range(resamples)]
     low, high = quantiles(np.asarray(resampled), confidence)
     return Estimate(interquartile_mean(scores), low, high, scores.shape[1], scores.shape[0])

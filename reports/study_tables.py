@@ -54,9 +54,11 @@ def closed_form_table(conditions: Sequence[Condition]) -> Table:
         for row in found
     )
     columns = ("board", "on error", "e", "level (d)", "success (%)", "(1 - e)^d (%)", "difference", "holds 0")
+    final = [row.agrees for row in found if row.final]
     note = (
-        f"{sum(row.agrees for row in found)} of {len(found)} 95 % intervals hold 0; where each error ends the episode, "
-        "95 in 100 should. Where errors can be repaired, the difference is what recovery saves."
-    )
+        f"Where each error ended the episode, {sum(final)} of {len(final)} 95 % intervals hold 0; 95 in 100 should. "
+        if final
+        else ""
+    ) + "Where errors can be repaired, the difference is what recovery saves, and the closed form does not hold."
     title = "Errors that add up: noisy experts and the closed form"
     return Table("closed-form", title, columns, rows, note, ("success (%)", "difference"))

@@ -94,7 +94,7 @@ def _plain(cell: str, estimate: bool) -> list[str]:
         return [cell.replace(MINUS, "-")]
     if cell == MISSING:
         return ["nan"] * 3
-    return cell.replace(MINUS, "-").translate(str.maketrans("", "", "+[],")).split()
+    return cell.replace(MINUS, "-").replace(MISSING, "nan nan").translate(str.maketrans("", "", "+[],")).split()
 
 
 def _latex(text: str) -> str:

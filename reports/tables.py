@@ -37,6 +37,9 @@ __all__ = [
 ]
 
 
+_CLASSES = "n counts puzzles that differ by more than symmetry; levels may hold symmetric copies of one as well."
+
+
 def horizon_table(conditions: Sequence[Condition]) -> Table:
     """Return H50 of every condition, with the success of a single action and decision that it implies."""
     rows = []
@@ -47,7 +50,8 @@ def horizon_table(conditions: Sequence[Condition]) -> Table:
     columns = ("study", "condition", "H50 (atomic actions)", "per action", "per decision", "distances tested", "n")
     note = (
         "H50: goal distance at which success falls to one half, with its 95 % interval over seeds and puzzles. Per "
-        "action and per decision: the success of a single one that independent errors would need for this H50."
+        "action and per decision: the success of a single one that independent errors would need for this H50. "
+        f"{_CLASSES}"
     )
     return Table("h50", "H50 by condition", columns, tuple(rows), note)
 
@@ -81,7 +85,7 @@ def conditions_table(results: Results, conditions: Sequence[Condition]) -> Table
     )
     note = (
         "Over all levels; collapsed runs count as failed. Costs: of RL training, mean over seeds. "
-        f"{_attempts(conditions)}"
+        f"{_attempts(conditions)} {_CLASSES}"
     )
     return Table("conditions", "Conditions", columns, tuple(rows), note, ("avg@k (%)", "interquartile mean (%)"))
 
@@ -105,7 +109,7 @@ def levels_table(conditions: Sequence[Condition]) -> Table:
         "puzzles \N{MULTIPLICATION SIGN} seeds",
     )
     note = (
-        "95 % intervals over seeds and puzzles; all-zero and all-solved fields: Wilson over puzzles that differ by "
+        "95 % intervals over seeds and puzzles; fields whose scores are all alike: Wilson over puzzles that differ by "
         f"more than symmetry. {_attempts(conditions)}"
     )
     return Table("levels", "Success by level", columns, tuple(rows), note, ("avg@k (%)", "pass@k (%)"))
@@ -135,7 +139,10 @@ def gaps_table(conditions: Sequence[Condition]) -> Table:
             levels = ", ".join(one.cell.train_levels)
             rows.append((one.cell.study, one.label, levels, gap.format(sign=True), _size(one)))
     columns = ("study", "condition", "trained on", "gap (points)", "n")
-    note = "Success at the trained levels minus success at all longer ones; 95 % intervals over seeds and puzzles."
+    note = (
+        "Success at the trained levels minus success at all longer ones; 95 % intervals over seeds and puzzles. "
+        f"{_CLASSES}"
+    )
     return Table("gaps", "Horizon-generalisation gap", columns, tuple(rows), note, ("gap (points)",))
 
 
@@ -169,7 +176,7 @@ def equal_cost_table(results: Results) -> Table:
         curves = [{cost: _cost_curve(runs, cost) for cost in COSTS} for runs in cells]
         shared = {cost: _shared_cost([one[cost] for one in curves]) for cost in COSTS}
         for runs, curve in zip(cells, curves, strict=True):
-            scores = [_at_cost(curve[cost], shared[cost]) for cost in COSTS]
+            scores = [_at_cost(curve[cost], shared[cost], cost) for cost in COSTS]
             if any(score != MISSING for score in scores):
                 rows.append((runs[0].cell.study, runs[0].cell.label, *scores))
     columns = ("study", "condition", "at equal tokens (%)", "at equal environment calls (%)", "at equal wall-clock (%)")
@@ -257,11 +264,12 @@ def _shared_cost(curves: Sequence[Sequence[tuple[float, Estimate]]]) -> float:
     return min((curve[-1][0] for curve in curves if len(curve) > 1), default=math.nan)
 
 
-def _at_cost(curve: Sequence[tuple[float, Estimate]], cost: float) -> str:
+def _at_cost(curve: Sequence[tuple[float, Estimate]], cost: float, kind: str) -> str:
     reached = [point for point in curve if point[0] <= cost * (1 + 1e-9)]
     if not reached or not cost > 0:
         return MISSING
-    return f"{reached[-1][1].format()} at {amount(reached[-1][0])}"
+    unit = " s" if kind == "seconds" else ""
+    return f"{reached[-1][1].format()} at {amount(reached[-1][0])}{unit}"
 
 
 def _mean_costs(runs: Sequence[Run]) -> dict[str, float]:

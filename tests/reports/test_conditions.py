@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from reports.conditions import Condition, _before_rl, _named, conditions_of
-from reports.results import Results, load_results
+from reports.results import Results, Run, load_results
+from reports.schema import EvaluationRecord
 
 
 @pytest.fixture(scope="module")
@@ -123,3 +124,19 @@ def test_a_second_policy_before_rl_says_what_its_cell_is_and_how_it_runs(conditi
         "split · SFT only · run as atomic",
         "split · SFT only · run as atomic (third)",
     ]
+
+
+def test_boards_with_trained_policies_come_first(results: Results) -> None:
+    large = tuple(
+        replace(
+            run, cell=replace(run.cell, size=9, cell=f"large-{run.cell.cell}"), updates=(), evaluations=untrained(run)
+        )
+        for run in results.runs
+    )
+    found = conditions_of(replace(results, runs=(*large, *results.runs)))
+    boards = list(dict.fromkeys(one.cell.size for one in found))
+    assert boards == [results.runs[0].cell.size, 9]
+
+
+def untrained(run: Run) -> tuple[EvaluationRecord, ...]:
+    return tuple(replace(row, phase="expert") for row in run.evaluations if row.phase == "rl")

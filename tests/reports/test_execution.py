@@ -45,6 +45,13 @@ def test_the_table_says_which_levels_agree(tmp_path: Path, make) -> None:  # typ
     assert "0 of 5" in table.note
 
 
+def test_only_conditions_in_which_an_error_is_the_end_are_counted(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
+    one = noisy(tmp_path, make, 0.95)[0]
+    detour = replace(one, records=tuple(replace(row, decisions=row.distance + 2) for row in one.records))
+    assert "0 of 5" in closed_form_table([one, detour]).note
+    assert " of " not in closed_form_table([detour]).note
+
+
 def test_error_rates_rise_as_numbers(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
     one = noisy(tmp_path, make, 0.95)[0]
     rates = ("0.1", "0.0001", "0.025", "1e-05")

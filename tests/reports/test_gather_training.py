@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from reports.gather_training import cost_panels, evaluation_grids, scored_grids
+from reports.gather_training import cost_panels, evaluation_grids, metric_panels, scored_grids, training_panels
 from reports.results import Run, load_results
 
 
@@ -41,3 +42,9 @@ def test_success_at_a_cost_counts_collapsed_runs_as_failed(collapsing: list[Run]
     kept = cost_panels(collapsing[:1], "tokens")[0].series[0].points[-1]
     assert kept.estimate.value > 0
     assert whole.estimate.value == pytest.approx(kept.estimate.value / 2, rel=0.05)
+
+
+def test_a_caption_explains_a_cross_only_where_one_is_drawn(collapsing: list[Run]) -> None:
+    for panels in (training_panels, partial(cost_panels, cost="tokens"), partial(metric_panels, metric="entropy")):
+        assert "\N{MULTIPLICATION X}" in panels(collapsing)[0].note
+        assert "\N{MULTIPLICATION X}" not in panels(collapsing[:1])[0].note

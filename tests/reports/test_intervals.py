@@ -169,6 +169,20 @@ def test_aggregates_over_runs_have_intervals_around_them() -> None:
     assert (better.value, better.low) == (1.0, 1.0)
 
 
+def test_a_single_run_has_no_interval_over_runs() -> None:
+    found = interquartile_estimate(np.array([[0.25, 0.5, 0.75]]), rng())
+    assert np.isnan(found.low)
+    assert np.isnan(found.high)
+    assert found.format() == "50.0 [\N{EM DASH}]"
+
+
+@pytest.mark.parametrize("puzzles", [1, 5])
+def test_scores_that_are_all_alike_get_a_wilson_interval(puzzles: int) -> None:
+    found = mean_estimate(grid_of(np.full((1, puzzles), 0.75)), rng())
+    assert (found.low, found.high) == wilson(0.75 * puzzles, puzzles)
+    assert found.low < 0.75 < found.high
+
+
 def test_a_collapse_rate_counts_runs() -> None:
     found = rate_estimate([True, False, False])
     assert found.value == pytest.approx(1 / 3)

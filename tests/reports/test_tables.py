@@ -69,6 +69,11 @@ def test_comma_separated_values_hold_each_estimate_as_three_numbers(tables: dict
     assert set(named) == {"conditions", "levels", "comparisons", "gaps", "collapse"}
 
 
+def test_an_interval_that_cannot_be_had_is_no_number() -> None:
+    made = Table("x", "x", ("gap",), ((f"75.4 [{MISSING}]",),), estimates=("gap",))
+    assert made.to_csv().splitlines()[1] == "75.4,nan,nan"
+
+
 def test_markdown_has_a_cell_for_each_column() -> None:
     lines = ODD.to_markdown().splitlines()
     assert lines[0] == "| a_b | c\\|d |"
