@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,13 +26,18 @@ if TYPE_CHECKING:
 
 def supervise(job: CellJob, report: Report) -> str:
     """Make the shared checkpoint of a job if it is not there yet; returns a few words on it."""
-    _, measured = supervised_policy(job, report)
+    _, measured = supervised_policy(job, report, share=1.0)
     right = measured.get("atomic_first_action")
     return "SFT done" if right is None else f"first actions right: {right:.0%}"
 
 
-def supervised_policy(job: CellJob, report: Report) -> tuple[Any, dict[str, float]]:
+def supervised_policy(job: CellJob, report: Report, share: float = 0.0) -> tuple[Any, dict[str, float]]:
     """Return the policy after SFT and what was measured of it, from disk if it was made before.
+
+    Args:
+        job: whose SFT it is.
+        report: told how far the SFT is.
+        share: part of the job that the SFT is.
 
     Raises:
         ValueError: if the checkpoint was made with other settings, naming the difference.
@@ -39,8 +45,8 @@ def supervised_policy(job: CellJob, report: Report) -> tuple[Any, dict[str, floa
     folder, training, team = job.supervised_folder, resolved_training(job), Team.current()
     with locked(folder, wait=True) if team.leads else contextlib.nullcontext():
         if team.agree(not (folder / "done.json").exists()):
-            report(0.0, "SFT on expert traces")
-            _train(job, training, folder)
+            report(0.0, "collecting expert traces for SFT")
+            _train(job, training, folder, lambda done: report(share * done, f"SFT {done:.0%}"))
             team.wait()
         settings, measured = _read(folder / "done.json")
         if differences := list(differing(_of_puzzle(job) | settings, _settings(job, training))):
@@ -67,10 +73,12 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, float]]:
         raise ValueError(f"{path} is damaged ({error}); remove {path.parent} to make that SFT again") from error
 
 
-def _train(job: CellJob, training: Training | LanguageTraining, folder: Path) -> None:
+def _train(
+    job: CellJob, training: Training | LanguageTraining, folder: Path, progress: Callable[[float], None]
+) -> None:
     """Make the SFT in all processes of a team; the leader writes it down."""
     made: tuple[Any, dict[str, Any], float] = (
-        teach(job, training) if isinstance(training, LanguageTraining) else _teach_small(job, training)
+        teach(job, training) if isinstance(training, LanguageTraining) else _teach_small(job, training, progress)
     )
     policy, measured, seconds = made
     if not Team.current().leads:
@@ -86,11 +94,14 @@ def _train(job: CellJob, training: Training | LanguageTraining, folder: Path) ->
     (folder / ERROR_NAME).unlink(missing_ok=True)
 
 
-def _teach_small(job: CellJob, training: Training) -> tuple[TinyPolicy, dict[str, Any], float]:
+def _teach_small(
+    job: CellJob, training: Training, progress: Callable[[float], None]
+) -> tuple[TinyPolicy, dict[str, Any], float]:
     if Team.current().size > 1:
         raise ValueError("the small model's SFT runs in one process; `study run --processes` makes it before its teams")
     policy = new_policy(job, training)
-    made = train_sft(policy, rules(job.cell), instances(job.cell, training.sft_levels, "train"), training.sft)
+    starts = instances(job.cell, training.sft_levels, "train")
+    made = train_sft(policy, rules(job.cell), starts, training.sft, progress)
     measured = {
         **{f"loss_{index}": loss for index, loss in enumerate(made.losses, start=1)},
         **made.accuracy,

@@ -10,7 +10,7 @@ import math
 import random
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -63,7 +63,13 @@ class SftReport:
     """Wall-clock of the training, traces included."""
 
 
-def train_sft(policy: TinyPolicy, puzzle: Puzzle[Any, Any], instances: Sequence[Start], config: SftConfig) -> SftReport:
+def train_sft(
+    policy: TinyPolicy,
+    puzzle: Puzzle[Any, Any],
+    instances: Sequence[Start],
+    config: SftConfig,
+    progress: Callable[[float], None] = lambda share: None,
+) -> SftReport:
     """Train the policy's model in place and return the report.
 
     Args:
@@ -71,6 +77,7 @@ def train_sft(policy: TinyPolicy, puzzle: Puzzle[Any, Any], instances: Sequence[
         puzzle: the rules of the instances.
         instances: training instances; their expert walks give the states.
         config: every choice.
+        progress: told the share of the steps that are done, now and then.
 
     Raises:
         ValueError: without instances, or if a reply of the traces is longer than the model's longest.
@@ -80,7 +87,7 @@ def train_sft(policy: TinyPolicy, puzzle: Puzzle[Any, Any], instances: Sequence[
     started = time.perf_counter()
     seeds = np.random.SeedSequence(config.seed).spawn(3)
     rows, layout = build_rows(policy, puzzle, instances, config, np.random.default_rng(seeds[0]))
-    losses = LossLog()
+    losses = LossLog(progress)
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder, restored_generators():
         arguments = trainer_arguments(config, folder, int(seeds[1].generate_state(1)[0]) // 2)
@@ -211,11 +218,17 @@ def trainer_arguments(config: SftConfig, folder: str, seed: int) -> TrlConfig:
 
 
 class LossLog(TrainerCallback):
-    """Collects the mean losses that the trainer logs, without printing them."""
+    """Collects the mean losses that the trainer logs, without printing them, and tells how far it is."""
 
-    def __init__(self) -> None:
+    def __init__(self, progress: Callable[[float], None] = lambda share: None) -> None:
         """Begin with nothing."""
         self.means: list[float] = []
+        self._progress = progress
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Tell every fiftieth of the way."""
+        if state.global_step % max(1, state.max_steps // 50) == 0:
+            self._progress(state.global_step / state.max_steps)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
         """Keep the loss of the last steps."""

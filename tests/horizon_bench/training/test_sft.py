@@ -51,6 +51,15 @@ def test_the_same_seed_gives_the_same_model(instances: tuple[Instance, ...]) -> 
     assert results[0][2] != results[2][2]
 
 
+def test_progress_rises_to_the_end(instances: tuple[Instance, ...]) -> None:
+    told: list[float] = []
+    policy = TinyPolicy.create(Sudoku(4), 16, hidden_size=16, layers=1)
+    train_sft(policy, Sudoku(4), instances[:20], TINY_RUN, told.append)
+    assert told == sorted(told)
+    assert len(told) > 2
+    assert told[-1] == 1.0
+
+
 def test_global_generators_stay_untouched(instances: tuple[Instance, ...]) -> None:
     policy = TinyPolicy.create(Sudoku(4), 16, hidden_size=16, layers=1)
     before = torch.get_rng_state(), np.random.get_state()[1].tolist()  # noqa: NPY002
