@@ -40,7 +40,7 @@ def compact_faults(puzzle: Puzzle[Any, Any], states: Sequence[Any]) -> list[str]
     """
     boards = [tuple(puzzle.compact(state)) for state in states]
     replies = {move: tuple(puzzle.compact_action(move)) for state in states for move in puzzle.moves(state)}
-    words = puzzle.vocabulary()
+    words: Any = puzzle.vocabulary()
     known = frozenset(words)
     used = dict.fromkeys(token for tokens in (*boards, *replies.values()) for token in tokens)
     unknown = [token for token in used if token not in known]
