@@ -64,6 +64,8 @@ class SplitReader:
         # Folded once: a state of the shop has thousands of moves.
         self._what_of = {move: (what, _fold(what, "")[0]) for move, (what, _) in both.items()}
         self._moves = {_fold(*each): move for move, each in both.items()}
+        self._seen: tuple[Any, ...] | None = None
+        self._table: dict[str, str] = {}
         self._whats = {what for what, _ in self._moves}
         self._names = sorted({call[1] for text in parser.texts.values() if (call := _CALL.fullmatch(text))})
 
@@ -91,13 +93,26 @@ class SplitReader:
     def _first(self, state: Any, text: str, half: Half) -> Half:
         """Return the first half, refused where no legal action begins so."""
         folded = _fold(text, "")[0]
-        for move in self._puzzle.moves(state):
-            what, folded_what = self._what_of.get(move) or self._folded(move)
-            if folded_what == folded:
-                return replace(half, pending=what)
+        what = self._legal_what(self._puzzle.moves(state), folded)
+        if what is not None:
+            return replace(half, pending=what)
         if folded in self._whats or not self._moves:
             return replace(half, refused=f"no legal action begins with {text[:40]}")
         return replace(half, problem=f"unknown first half {text[:40]!r}")
+
+    def _legal_what(self, moves: tuple[Any, ...], folded: str) -> str | None:
+        """Return the first half that reads so once folded, None if no move has it.
+
+        Pages of the shop share one tuple of thousands of moves: what comes again is put in a table.
+        """
+        both = (self._what_of.get(move) or self._folded(move) for move in moves)
+        if moves is not self._seen:
+            self._seen, self._table = moves, {}
+            return next((what for what, each in both if each == folded), None)
+        if not self._table:
+            for what, each in both:
+                self._table.setdefault(each, what)
+        return self._table.get(folded)
 
     def _folded(self, move: Any) -> tuple[str, str]:
         what = halves(self._puzzle, move)[0]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from horizon_bench.envs import PuzzleEnv
-from horizon_bench.envs.split import halves
+from horizon_bench.envs.parsing import ReplyParser
+from horizon_bench.envs.split import SplitReader, halves
 from puzzles import Shop
 from puzzles.shop import Move
 
@@ -43,3 +44,14 @@ def test_an_operation_of_another_page_is_refused_at_once():
 def test_halves_of_one_argument_are_its_name_and_the_argument():
     assert halves(Shop(), Move("search", "nordal rug")) == ("search", "nordal rug")
     assert halves(Shop(), Move("buy", "now")) == ("buy", "now")
+
+
+def test_moves_that_come_again_read_as_before() -> None:
+    puzzle = Shop()
+    reader = SplitReader(puzzle, ReplyParser(puzzle))
+    state = puzzle.parse("nordal insulated rug <=15 red")
+    assert puzzle.moves(state) is puzzle.moves(state)
+    for reply in ("what(SEARCH)", "what(search)", "what(open)", "what(nothing)"):
+        fresh = SplitReader(puzzle, ReplyParser(puzzle)).read(state, None, reply)
+        assert [reader.read(state, None, reply) for _ in range(3)] == [fresh] * 3
+    assert reader.read(state, None, "what(SEARCH)").pending == "search"
