@@ -1,7 +1,7 @@
 """Writes the moving pictures of the gallery, and from the results of a study its example report and its figures.
 
     python docs/make_gallery.py                            # the episodes, from the code alone
-    python docs/make_gallery.py --report results/recipe   # the example report and the pictures of figures as well
+    python docs/make_gallery.py --report results/horizon  # the example report and the pictures of figures as well
 
 The same code and the same records give the same bytes.
 """
