@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pathlib
 from dataclasses import replace
+from types import MethodType
+from typing import Any
 
 import pytest
 import torch
@@ -50,7 +52,13 @@ def test_both_trainers_have_one_loss_and_one_gradient(
     arguments = grpo_arguments(str(tmp_path), ROLLOUT, config, parts=parts)
     theirs = EpisodeGRPOTrainer(HfPolicy.load(model), load_bank("T1")[:3], SETTINGS, ROLLOUT, config, arguments)
     step = theirs.create_optimizer().step
-    theirs.optimizer.step = lambda *rest, **named: found.update(gradients(theirs.model)) or step(*rest, **named)
+
+    def spied(optimiser: torch.optim.Optimizer, *rest: Any, **named: Any) -> Any:
+        found.update(gradients(theirs.model))
+        return step(*rest, **named)
+
+    # A bound method, as schedulers of older versions want to wrap it.
+    theirs.optimizer.step = MethodType(spied, theirs.optimizer)
     theirs.train()
 
     ours = Trainer(HfPolicy.load(model), SETTINGS, ROLLOUT, config, 0)
