@@ -25,7 +25,7 @@ def test_a_cell_runs_to_its_report_is_kept_and_refuses_another_preset(
     before = records.read_bytes()
 
     assert main([*words, "--preset", "smoke", "--no-report"]) == 0
-    assert "1 finished runs" in capsys.readouterr().out
+    assert "1 finished run" in capsys.readouterr().out
     assert not page.exists()
 
     assert main([*words, "--preset", "cpu"]) == 1
