@@ -48,7 +48,8 @@ class ScienceWorld(World):
     lacks: ClassVar[Mapping[str, str]] = {
         EXACT_DISTANCE: "ScienceWorld can only be played; the gold commands of the package give the distance, "
         "off their way it is a guess",
-        LISTED_MOVES: "ScienceWorld decides on free text; the package lists commands that it takes, but not all",
+        LISTED_MOVES: "ScienceWorld decides on free text; the package lists commands, but not all that it takes, and "
+        "some with names of hidden things that it refuses",
     }
 
     def __init__(self, bank: str | Path | None = None) -> None:
@@ -102,7 +103,8 @@ class ScienceWorld(World):
         measured = self.measured(task)
         if measured.problem:
             raise ValueError(
-                f"the gold path of {task!r} does not reach the goal: {measured.problem}; choose another task"
+                f"the gold path of {task!r} does not reach the goal with the chances that the task is seeded with: "
+                f"{measured.problem}; choose another task"
             )
         return measured.gold
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import re
 import zipfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -30,9 +30,11 @@ JAVA_OPTIONS = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 """One small machine: half a gigabyte for its objects, no threads besides the one that plays."""
 UNKNOWN = "No known action matches that input."
 _AMBIGUOUS = "Ambiguous request"
-_SUBGOAL = re.compile(r"^\d+\t(true|false)\t\s*\w+\t(.*)$", re.MULTILINE)
+_SUBGOAL = re.compile(r"^\d+\t(true|false)\t\s*(\w+)\t(.*)$", re.MULTILINE)
+_WORD = re.compile(r"[A-Z][a-z]*")
 _ENTITY = "scienceworld/struct/EnvObject.class"
 _SINGLETON = re.compile(r"scienceworld/[a-z/]+/\w+\$\.class")
+_SCRAMBLER = 0x5DEECE66D
 _FULL_SCORE = 0.999
 _LONGEST_COMPLAINT = 300
 
@@ -47,6 +49,7 @@ class ScienceWorldSimulator:
     _gateway: Any = None
     _server: Any = None
     _join: Any = None
+    _machine: Any = None
     _options: int = 0
     """Numbered choices of the question that the world has asked; 0 if it has asked none."""
 
@@ -65,7 +68,8 @@ class ScienceWorldSimulator:
         """Return the commands that are possible now, thousands in a room full of things."""
         if self._options:
             return (*(f"choose {number}" for number in range(self._options)), "choose none")
-        return tuple(sorted(self._listed(self._server.getValidActionObjectCombinations())))
+        with self._same_chances():
+            return tuple(sorted(self._listed(self._server.getValidActionObjectCombinations())))
 
     def measure(self, task: str) -> Measured:
         """Return the gold commands of a task, played up to the goal; the task has to be begun anew afterwards."""
@@ -152,7 +156,7 @@ class ScienceWorldSimulator:
                 enable_memory_management=False,
             )
             self._gateway = java.JavaGateway(gateway_parameters=parameters, java_process=self.process)
-            machine = self._gateway.jvm
+            machine = self._machine = self._gateway.jvm
             self._server = machine.scienceworld.runtime.pythonapi.PythonInterface()
             self._join = machine.java.lang.String.join
             find_class = machine.java.lang.Class.forName
@@ -215,6 +219,24 @@ class ScienceWorldSimulator:
             self._options = sum(line[:1].isdigit() for line in told.splitlines())
         return told, ""
 
+    @contextmanager
+    def _same_chances(self) -> Iterator[None]:
+        """Put the machine's chances back as they were: naming what is possible draws from them.
+
+        A written `java.util.Random` ends in its seed, which `setSeed` scrambles by a constant, and one byte.
+        """
+        memory = self._machine.java.io.ByteArrayOutputStream()
+        writer = self._machine.java.io.ObjectOutputStream(memory)
+        writer.writeObject(self._random.self())
+        writer.close()
+        seed = int.from_bytes(memory.toByteArray()[-9:-1], "big")
+        for held in (writer, memory):
+            self._gateway.detach(held)
+        try:
+            yield
+        finally:
+            self._random.setSeed(seed ^ _SCRAMBLER)
+
     def _listed(self, held: Any) -> list[str]:
         """Return what a list of the machine holds, and let the machine forget it."""
         text = str(self._join("\n", held))
@@ -225,9 +247,9 @@ class ScienceWorldSimulator:
         return float(self._server.getScore()) > _FULL_SCORE
 
     def _progress(self) -> list[tuple[bool, str]]:
-        """Return whether each sequential subgoal is reached, and its name."""
+        """Return whether each sequential subgoal is reached, and its name; some have only that of their class."""
         told = str(self._server.getGoalProgressStr()).partition("Unordered and Optional")[0]
-        return [(done == "true", name.strip()) for done, name in _SUBGOAL.findall(told)]
+        return [(done == "true", name.strip() or _in_words(kind)) for done, kind, name in _SUBGOAL.findall(told)]
 
     def _view(self, told: str) -> View:
         """Return what the world tells after a command."""
@@ -244,6 +266,15 @@ class ScienceWorldSimulator:
             # A wrong focus makes it negative.
             score=min(max(score, 0.0), 1.0),
         )
+
+
+def _in_words(kind: str) -> str:
+    """Return a goal's class in words.
+
+    >>> _in_words("GoalFindInclinedPlaneNamed")
+    'find inclined plane named'
+    """
+    return " ".join(_WORD.findall(kind.removeprefix("Goal"))).lower() or kind
 
 
 def _spelled(command: str) -> str:

@@ -12,7 +12,7 @@ from horizon_bench.envs.split import halves
 from horizon_bench.testing.puzzle_laws import demand
 from horizon_bench.testing.strategies import Walk
 from horizon_bench.testing.subjects import Subject
-from puzzles.base import SNAPSHOTS
+from puzzles.base import LISTED_MOVES, SNAPSHOTS
 
 Step = tuple[Any, float, bool, bool, dict[str, Any]]
 
@@ -24,13 +24,18 @@ def make(subject: Subject, walk: Walk, **arguments: Any) -> PuzzleEnv:
 
 
 def replies(env: PuzzleEnv, choice: int) -> list[str]:
-    """Return the reply, or both halves, of a legal move; a macro holds as many as its interface wants."""
+    """Return the reply, or both halves, of a legal move; a macro holds as many as its interface wants.
+
+    A world whose list of moves is not exact may refuse one: the macro ends there.
+    """
     puzzle, state, interface = env.puzzle, env.state, env.game.interface
     moves: list[Any] = []
     wanted = interface.fixed or (1 if interface.single else 1 + choice % 3)
     while len(moves) < wanted and not puzzle.solved(state) and puzzle.moves(state):
         legal = puzzle.moves(state)
         moves.append(legal[choice % len(legal)])
+        if LISTED_MOVES in puzzle.lacks and puzzle.refusal(state, moves[-1]) is not None:
+            break
         state = puzzle.apply(state, moves[-1])
     if interface.halves and moves:
         what, where = halves(puzzle, moves[0])

@@ -40,7 +40,10 @@ LIMITED: dict[str, tuple[str, str]] = {
     "distance": (EXACT_DISTANCE, "held from the start along expert moves only"),
     "plan": (EXACT_DISTANCE, "held for the plan from the start only"),
     "snapshot and replay": (SNAPSHOTS, "not held"),
-    "legal moves": (LISTED_MOVES, "held for a few of the moves that are listed"),
+    "legal moves": (
+        LISTED_MOVES,
+        "held for a few listed moves; one that is refused must say why and not apply",
+    ),
     "bad replies change nothing": (LISTED_MOVES, "held for garbage and for moves of the starts"),
 }
 """Laws that a puzzle without some ability (see `Puzzle.lacks`) keeps in part or not at all: ability, and how far."""

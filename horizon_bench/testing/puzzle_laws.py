@@ -116,7 +116,10 @@ def values(subject: Subject, walk: Walk) -> None:
 
 
 def legal_moves(subject: Subject, walk: Walk) -> None:
-    """The moves that `moves` lists are exactly those that apply and that `refusal` lets pass."""
+    """The moves that `moves` lists are exactly those that apply and that `refusal` lets pass.
+
+    Where the list is not full it may hold some that are refused as well: `refusal` and `apply` must agree about them.
+    """
     puzzle = subject.puzzle
     for state in follow(puzzle, walk.start, walk.choices):
         legal = puzzle.moves(state)
@@ -126,7 +129,10 @@ def legal_moves(subject: Subject, walk: Walk) -> None:
             tried = dict.fromkeys(legal[choice % len(legal)] for choice in walk.choices[:_FEW] if legal)
         for move in tried:
             reason = puzzle.refusal(state, move)
-            if move in set(legal):
+            if LISTED_MOVES in puzzle.lacks:
+                demand(reason is None or bool(reason), f"{move!r} is refused without a reason")
+                demand(_applies(puzzle, state, move) == (reason is None), f"apply and refusal disagree about {move!r}")
+            elif move in set(legal):
                 demand(reason is None, f"{move!r} is listed as legal, but refused: {reason}")
                 try:
                     puzzle.apply(state, move)

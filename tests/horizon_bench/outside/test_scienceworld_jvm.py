@@ -87,13 +87,50 @@ class Server:
         return ("open door", "focus on apple", "reset task")
 
 
+class Chance:
+    """Scala's random numbers around Java's, which scramble a seed that they are given."""
+
+    seed = 0x123456789A
+
+    def setSeed(self, seed: int) -> None:
+        self.seed = seed ^ 0x5DEECE66D
+
+    def self(self) -> Chance:
+        return self
+
+
+class Written:
+    """What Java writes of its random numbers: the seed and one byte stand at the end."""
+
+    content = b""
+
+    def toByteArray(self) -> bytes:
+        return self.content
+
+
+class Writer:
+    """Writes into `Written`."""
+
+    def __init__(self, memory: Written) -> None:
+        self.memory = memory
+
+    def writeObject(self, chance: Chance) -> None:
+        self.memory.content = b"\xac\xed\0" + chance.seed.to_bytes(8, "big") + b"x"
+
+    def close(self) -> None:
+        pass
+
+
 def with_server() -> ScienceWorldSimulator:
     """Return a simulator that speaks to the server above in place of a machine."""
     made = ScienceWorldSimulator()
     made._server = Server()
     made._join = str.join
     made._gateway = SimpleNamespace(detach=made._server.let_go.append, close=lambda: None)
-    made._random = SimpleNamespace(setSeed=lambda seed: None)
+    made._random = Chance()
+    made._machine = SimpleNamespace(
+        java=SimpleNamespace(io=SimpleNamespace(ByteArrayOutputStream=Written, ObjectOutputStream=Writer))
+    )
     made._identifiers = SimpleNamespace(reset=lambda: None)
     return made
 
@@ -119,6 +156,28 @@ def test_a_view_holds_task_answer_place_and_belongings(simulator: ScienceWorldSi
     assert view.text == "Find the apple.\nThe door is now open.\nA room.\n  an apple\nYou carry nothing."
     assert view.subgoals == (True, False)
     assert not view.commands
+
+
+def test_naming_what_is_possible_leaves_the_chances_as_they_were(
+    simulator: ScienceWorldSimulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def draw(self: Server) -> tuple[str, ...]:
+        simulator._random.seed += 1
+        return ("open door",)
+
+    simulator.reset("find-apple/0")
+    before = simulator._random.seed
+    monkeypatch.setattr(Server, "getValidActionObjectCombinations", draw)
+    assert simulator.commands() == ("open door",)
+    assert simulator._random.seed == before
+
+
+def test_a_subgoal_without_a_text_is_named_by_its_kind(
+    simulator: ScienceWorldSimulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = "Sequential Subgoals:\n0\tfalse\t  GoalFindInclinedPlane\t\n1\ttrue\t Goal\t\nUnordered and Optional"
+    monkeypatch.setattr(Server, "getGoalProgressStr", lambda self: told)
+    assert simulator._progress() == [(False, "find inclined plane"), (True, "Goal")]
 
 
 def test_a_question_is_answered_by_its_numbers_only(simulator: ScienceWorldSimulator) -> None:
@@ -196,7 +255,9 @@ def test_lists_of_the_machine_are_let_go(simulator: ScienceWorldSimulator) -> No
     simulator.measure("find-apple/0")
     simulator.reset("find-apple/0")
     commands = simulator.commands()
-    assert simulator._server.let_go == [GOLD, ("open door", "focus on apple", "reset task")]
+    let_go = simulator._server.let_go
+    assert [held for held in let_go if isinstance(held, tuple)] == [GOLD, ("open door", "focus on apple", "reset task")]
+    assert {type(held) for held in let_go} == {tuple, Written, Writer}
     assert commands == ("focus on apple", "open door", "reset task")
 
 

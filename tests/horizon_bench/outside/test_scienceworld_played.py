@@ -77,6 +77,27 @@ def test_the_expert_solves_short_tasks_at_their_distance_and_reaches_every_subgo
         assert info["subgoals_done"] == (True,) * len(world.subgoal_names(task))
 
 
+def test_asking_for_the_moves_changes_nothing(world: ScienceWorld) -> None:
+    task, stories = "mendelian-genetics-unknown-plant/291", []
+    for asks in (0, 2):
+        state, story = world.parse(task), []
+        world.close()
+        for command in world.gold(task)[:30]:
+            listed = [world.moves(state) for _ in range(asks)]
+            assert listed[1:] == listed[:-1]
+            state = world.apply(state, command)
+            story.append(world.view(state).text)
+        stories.append(story)
+    assert stories[0] == stories[1]
+
+
+@pytest.mark.parametrize("task", ["power-component/1", "inclined-plane-determine-angle/99"])
+def test_tasks_with_hidden_things_and_unnamed_goals_keep_the_laws(world: ScienceWorld, task: str) -> None:
+    assert all(world.subgoal_names(task))
+    laws = ["values", "legal moves", "subgoals", "observation in its space", "twins agree"]
+    check_puzzle(lambda: world, starts=[task], max_examples=2, laws=laws)
+
+
 def test_a_fresh_machine_tells_the_same_story(world: ScienceWorld) -> None:
     task = shortest(world)[-1]
     gold = world.gold(task)
