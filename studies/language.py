@@ -21,6 +21,7 @@ from studies.recipe import environment, instances, stage_seed
 if TYPE_CHECKING:
     from horizon_bench.policies.hf import HfPolicy
     from horizon_bench.training.language_sft import LanguageSftConfig
+    from horizon_bench.training.sft import Progress
     from studies.runner import CellJob
 
 RUSH_HOUR_DECISIONS = {True: 30, False: 20}
@@ -129,7 +130,7 @@ def load_policy(training: LanguageTraining, folder: str | Path) -> HfPolicy:
     return policy
 
 
-def teach(job: CellJob, training: LanguageTraining) -> tuple[HfPolicy, dict[str, Any], float]:
+def teach(job: CellJob, training: LanguageTraining, progress: Progress) -> tuple[HfPolicy, dict[str, Any], float]:
     """Return the model after SFT, what was measured, and the seconds that it took.
 
     All interfaces that a study compares start from one model, which learns single actions and macros alike.
@@ -139,6 +140,6 @@ def teach(job: CellJob, training: LanguageTraining) -> tuple[HfPolicy, dict[str,
     policy = load_policy(training, training.model)
     chosen = instances(job.cell, training.sft_levels, "train")
     settings = [Settings(interface=interface) for interface in TAUGHT]
-    report = train_language_sft(policy, chosen, settings, training.sft)
+    report = train_language_sft(policy, chosen, settings, training.sft, progress)
     measured = {f"loss_{index}": loss for index, loss in enumerate(report.losses, start=1)}
     return policy, {**measured, "states": report.traces, "learned_tokens": report.tokens}, report.seconds

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from horizon_bench.files import naming, put_in_place, sweep, write_whole
 from horizon_bench.policies.tiny import TinyPolicy
-from horizon_bench.training.sft import train_sft
+from horizon_bench.training.sft import Progress, train_sft
 from horizon_bench.training.team import Team
 from studies.folder import ERROR_NAME, differing, plain
 from studies.language import LanguageTraining, load_policy, teach
@@ -73,12 +72,12 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, float]]:
         raise ValueError(f"{path} is damaged ({error}); remove {path.parent} to make that SFT again") from error
 
 
-def _train(
-    job: CellJob, training: Training | LanguageTraining, folder: Path, progress: Callable[[float], None]
-) -> None:
+def _train(job: CellJob, training: Training | LanguageTraining, folder: Path, progress: Progress) -> None:
     """Make the SFT in all processes of a team; the leader writes it down."""
     made: tuple[Any, dict[str, Any], float] = (
-        teach(job, training) if isinstance(training, LanguageTraining) else _teach_small(job, training, progress)
+        teach(job, training, progress)
+        if isinstance(training, LanguageTraining)
+        else _teach_small(job, training, progress)
     )
     policy, measured, seconds = made
     if not Team.current().leads:
@@ -94,9 +93,7 @@ def _train(
     (folder / ERROR_NAME).unlink(missing_ok=True)
 
 
-def _teach_small(
-    job: CellJob, training: Training, progress: Callable[[float], None]
-) -> tuple[TinyPolicy, dict[str, Any], float]:
+def _teach_small(job: CellJob, training: Training, progress: Progress) -> tuple[TinyPolicy, dict[str, Any], float]:
     if Team.current().size > 1:
         raise ValueError("the small model's SFT runs in one process; `study run --processes` makes it before its teams")
     policy = new_policy(job, training)

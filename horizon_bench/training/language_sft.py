@@ -24,7 +24,7 @@ from horizon_bench.policies.hf import HfPolicy
 from horizon_bench.policies.language_sampling import LEAST_SHARED, shared_length
 from horizon_bench.rollout import Playable, rollout
 from horizon_bench.training.collator import IGNORED
-from horizon_bench.training.sft import QUIET_ARGUMENTS, LossLog, restored_generators
+from horizon_bench.training.sft import QUIET_ARGUMENTS, LossLog, Progress, restored_generators, untold
 from horizon_bench.training.team import Team
 
 with extra_needed():
@@ -230,7 +230,11 @@ def collator_of(model: Any) -> Callable[[Sequence[dict[str, Any]]], dict[str, Te
 
 
 def train_language_sft(
-    policy: HfPolicy, instances: Sequence[Playable], settings: Settings | Sequence[Settings], config: LanguageSftConfig
+    policy: HfPolicy,
+    instances: Sequence[Playable],
+    settings: Settings | Sequence[Settings],
+    config: LanguageSftConfig,
+    progress: Progress = untold,
 ) -> LanguageSftReport:
     """Train the policy's model in place and return the report; with `lora_rank` its model then carries an adapter.
 
@@ -241,6 +245,7 @@ def train_language_sft(
         instances: training instances.
         settings: the environment's settings, `observation="text"`; several share the traces evenly, mixed.
         config: every choice.
+        progress: told the share of the steps that are done, now and then.
 
     Raises:
         ValueError: without instances, or if peft is needed and missing.
@@ -250,7 +255,7 @@ def train_language_sft(
     rows = trace_rows(policy, traces)
     if config.lora_rank and not hasattr(policy.model, "peft_config"):
         policy.model = with_adapter(policy.model, config)
-    losses = LossLog()
+    losses = LossLog(progress)
     with tempfile.TemporaryDirectory() as folder, restored_generators():
         trainer = SFTTrainer(
             model=policy.model,

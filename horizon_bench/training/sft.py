@@ -47,6 +47,14 @@ class Start(Protocol):
         """The start as `Puzzle.format` writes it."""
 
 
+Progress = Callable[[float], None]
+"""Told the share of a training's steps that are done."""
+
+
+def untold(share: float) -> None:
+    """Tell nobody."""
+
+
 @dataclass(frozen=True)
 class SftReport:
     """What SFT did."""
@@ -68,7 +76,7 @@ def train_sft(
     puzzle: Puzzle[Any, Any],
     instances: Sequence[Start],
     config: SftConfig,
-    progress: Callable[[float], None] = lambda share: None,
+    progress: Progress = untold,
 ) -> SftReport:
     """Train the policy's model in place and return the report.
 
@@ -220,7 +228,7 @@ def trainer_arguments(config: SftConfig, folder: str, seed: int) -> TrlConfig:
 class LossLog(TrainerCallback):
     """Collects the mean losses that the trainer logs, without printing them, and tells how far it is."""
 
-    def __init__(self, progress: Callable[[float], None] = lambda share: None) -> None:
+    def __init__(self, progress: Progress) -> None:
         """Begin with nothing."""
         self.means: list[float] = []
         self._progress = progress

@@ -25,7 +25,7 @@ from studies.cell import CellRun, finished, run_job
 from studies.matrix import STUDIES
 from studies.own_puzzle import scale_of
 from studies.runner import CellJob
-from studies.supervised import supervised_policy
+from studies.supervised import supervise, supervised_policy
 from tests.studies.small_runs import SMALL, Killed, job, run, shrink
 
 TRAINED = "study-sudoku-macro-t2-subgoal-asstepwise"
@@ -140,6 +140,14 @@ def test_cells_of_one_seed_share_one_sft(unbroken: pathlib.Path) -> None:
     _, measured = supervised_policy(job(unbroken, "study-sudoku-atomic-t3-outcome"), lambda share, note: None)
     assert (job(unbroken, TRAINED).supervised_folder / "done.json").stat().st_mtime_ns == before
     assert measured["states"] == 64
+
+
+def test_an_sft_tells_how_far_it_is(tmp_path: pathlib.Path) -> None:
+    told: list[tuple[float, str]] = []
+    supervise(job(tmp_path, TRAINED), lambda share, note: told.append((share, note)))
+    assert told[0] == (0.0, "collecting expert traces for SFT")
+    assert told[-1] == (1.0, "SFT 100%")
+    assert told == sorted(told, key=lambda one: one[0])
 
 
 def test_other_settings_are_refused_naming_the_difference(unbroken: pathlib.Path) -> None:

@@ -18,6 +18,7 @@ from horizon_bench.outside.scienceworld_jvm import JAVA, ScienceWorldSimulator
 from horizon_bench.testing import LAWS, check_puzzle, limits
 
 QUESTION = "Ambiguous request: Please enter the number\n0:\tfocus on red apple\n1:\tfocus on green apple\n"
+LISTED = ("open door", "focus on apple", "reset task", "open drawer")
 GOLD = ("open door", "dance", "focus on apple", "1", "wait1")
 
 
@@ -84,7 +85,8 @@ class Server:
         return GOLD
 
     def getValidActionObjectCombinations(self) -> tuple[str, ...]:
-        return ("open door", "focus on apple", "reset task")
+        # Hidden things are listed too, and refused.
+        return LISTED
 
 
 class Chance:
@@ -256,9 +258,9 @@ def test_lists_of_the_machine_are_let_go(simulator: ScienceWorldSimulator) -> No
     simulator.reset("find-apple/0")
     commands = simulator.commands()
     let_go = simulator._server.let_go
-    assert [held for held in let_go if isinstance(held, tuple)] == [GOLD, ("open door", "focus on apple", "reset task")]
+    assert [held for held in let_go if isinstance(held, tuple)] == [GOLD, LISTED]
     assert {type(held) for held in let_go} == {tuple, Written, Writer}
-    assert commands == ("focus on apple", "open door", "reset task")
+    assert commands == tuple(sorted(LISTED))
 
 
 def test_a_machine_that_goes_down_while_it_is_asked_for_commands_is_asked_afresh(

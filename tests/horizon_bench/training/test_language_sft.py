@@ -36,7 +36,10 @@ RATE = 3e-3
 def taught(model: Path, rank: int) -> tuple[HfPolicy, tuple[float, ...]]:
     policy = HfPolicy.load(model, sampling=SAMPLING)
     config = LanguageSftConfig(traces=40, batch=4, micro_batch=2, learning_rate=RATE, lora_rank=rank, seed=1)
-    return policy, train_language_sft(policy, BOARDS, SETTINGS, config).losses
+    told: list[float] = []
+    losses = train_language_sft(policy, BOARDS, SETTINGS, config, told.append).losses
+    assert told == [(step + 1) / 10 for step in range(10)]
+    return policy, losses
 
 
 def written(policy: HfPolicy) -> list[list[int]]:
