@@ -242,8 +242,9 @@ def test_the_world_measures_what_its_bank_lacks_and_plays_on_from_the_start() ->
 def test_the_world_lists_commands_that_can_be_written_and_refuses_in_its_words() -> None:
     world = Small()
     start = world.parse("find-apple/0")
-    assert world.moves(start) == ("focus on apple", "open door")
+    assert world.moves(start) == ("focus on apple", "open door", "open drawer")
     assert world.refusal(start, "dunk apple in tea") == "the world does not know this command here"
+    assert world.refusal(start, "open drawer") == "the world does not know this command here"
     assert world.refusal(start, "open door") is None
     lost = world.apply(world.apply(start, "focus on apple"), "choose 0")
     assert (world.moves(lost), world.failure(lost), world.refusal(lost, "open door")) == (
@@ -271,7 +272,7 @@ def test_a_machine_that_goes_down_while_it_is_asked_for_commands_is_asked_afresh
     world.view(start)
     broken: Any = world.stage._live[0][1]
     broken._join = None
-    assert world.moves(start) == ("focus on apple", "open door")
+    assert world.moves(start) == ("focus on apple", "open door", "open drawer")
     assert broken._server is None
 
 
